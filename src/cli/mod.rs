@@ -16,6 +16,7 @@ mod figure;
 mod fracture;
 mod frames;
 mod handing_over;
+mod impact_log;
 mod options;
 mod input;
 mod measures;

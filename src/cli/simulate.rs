@@ -29,6 +29,7 @@ use super::{
     debris_file::{self, DEBRIS},
     frames::{FRAMES, FrameArgs},
     handing_over::parse_prefix,
+    impact_log::{IMPACTS, ImpactLog},
     input::{about, is_scene, read_scene},
     options::formats,
     playing::{open, play},
@@ -188,7 +189,7 @@ impl SimulateArgs {
 
 const ARRAYS: &str = "trajectory.npz";
 /// Other files and folders that a run may write.
-const NAMES: [&str; 11] = [
+const NAMES: [&str; 12] = [
     REPORT,
     "steps.csv",
     "pairs.csv",
@@ -198,6 +199,7 @@ const NAMES: [&str; 11] = [
     ContactLog::ARRAYS,
     BONDS,
     BOND_LOADS,
+    IMPACTS,
     DEBRIS,
     FRAMES,
 ];
@@ -323,6 +325,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
     aside.spare(inputs.chain([args.scene.clone()]), names)?;
     sandbox.look_for_contacts(args.compute.compute.into());
     sandbox.keep_substeps(args.contact_substeps);
+    sandbox.keep_impacts(true);
     let mut film = film.map(|film| args.film.open(&compute, film, &args.out, &sandbox)).transpose()?;
     let begun = aside.path();
     let created = || -> Result<_, ExportError> {
@@ -331,14 +334,16 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
         let pairs = PairLog::create(begun, args.pairs, args.collision_points)?;
         let counts = args.count_contacts.then(|| ContactCounts::create(begun, &sandbox)).transpose()?;
         let bonds = holds.then(|| BondLog::create(begun, args.bond_loads)).transpose()?;
-        Ok((log, pairs, counts, bonds))
+        Ok((log, (pairs, ImpactLog::create(begun)?), counts, bonds))
     };
-    let (mut log, mut pairs, mut counts, mut bonds) = created().map_err(|error| aside.moved(error))?;
+    let (mut log, (mut pairs, mut impacts), mut counts, mut bonds) =
+        created().map_err(|error| aside.moved(error))?;
     let mut written_on = aside.files()?;
     // From here on the folder is this run's: an earlier report is gone.
     aside.finish()?.iter().for_each(|note| reporter.warn(note));
     log.moved_to(&args.out);
     pairs.moved_to(&args.out);
+    impacts.moved_to(&args.out);
     counts.iter_mut().for_each(|counts| counts.moved_to(&args.out));
     bonds.iter_mut().for_each(|bonds| bonds.moved_to(&args.out));
     let asks = signals::ask_first();
@@ -361,6 +366,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
             if let Some(bonds) = &mut bonds {
                 bonds.record(step, &sandbox)?;
             }
+            impacts.record(&mut sandbox)?;
             if pairs.wants(step) {
                 pairs.record(step, report.time, &sandbox.pair_data()?)?;
             }

@@ -103,7 +103,9 @@ pub use probe::{
     Probe, ProbeBoundary, ProbeBreak, ProbeCopy, ProbeFace, ProbeKind, ProbeLabel, ProbeMesh, ProbeNode,
     ProbePlane, ProbeSeed, ProbeTransition, ProbeTriangle, Probed,
 };
-pub use sandbox::{Arrived, BondFailure, Foot, HardPush, LoadedBond, PieceEdit, Pose, Sandbox, WhyItFell};
+pub use sandbox::{
+    Arrived, BondFailure, Foot, HardPush, LoadedBond, NotedImpact, PieceEdit, Pose, Sandbox, WhyItFell,
+};
 pub use scene_view::SceneView;
 pub use seeds_file::{PICTURES, is_cutter, parse_seeds, read_seeds};
 pub use shipped::{SHIPPED_SCENES, ShippedScene};

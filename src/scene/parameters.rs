@@ -98,7 +98,8 @@ impl Tuning {
     /// Breaking by impact, and far bodies.
     pub const BREAKING: &'static [Row<Self>] = rows! { Self;
         number break_threshold = BREAK_THRESHOLD;
-        number break_generations = BREAK_GENERATIONS, if |tuning| tuning.break_threshold.is_some();
+        number break_generations = BREAK_GENERATIONS,
+            if |tuning| tuning.break_threshold.is_some() || tuning.strength.whole;
         number far_levels = Parameter::whole("Far away", (0.0, MAX_LEVEL as f64), "Things far from the eye collide \
              more roughly, by up to this many levels; 0: all exact").slider(0.0, 4.0).undo("levels far away");
     };
@@ -172,6 +173,7 @@ impl Tuning {
         number physics_level = PHYSICS_LEVEL;
         number penalty.stiffness = STIFFNESS;
         value strength.material = Parameter::named("strength");
+        value strength.whole = Parameter::named("strength");
         value strength.anchor_floor = Parameter::named("anchors");
         value strength.anchor_fixed = Parameter::named("anchors");
         value strength.grain_axis = Parameter::named("strength");

@@ -24,6 +24,8 @@ use crate::{
 pub struct BodyStrength {
     /// The material whose strength the bonds have.
     pub material: StrengthMaterial,
+    /// Whether the body breaks by itself where it is struck, while no bonds hold it: from the energy that its strength says.
+    pub whole: bool,
     /// Tension at which a bond fails, Pa.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tension: Option<f64>,
@@ -83,6 +85,7 @@ impl Default for BodyStrength {
     fn default() -> Self {
         Self {
             material: StrengthMaterial::default(),
+            whole: true,
             tension: None,
             compression: None,
             shear: None,
@@ -156,6 +159,9 @@ impl BodyStrength {
         value material = Parameter::new("Strength of", "material whose strength the bonds have: \"glass\", \"ceramic\", \
              \"concrete\", \"masonry\", \"stone\", \"plaster\", \"oak\" or \"ice\"")
             .undo("strength").more("[figures](physics.md#strength-of-materials)");
+        value whole = Parameter::new("Breaks when struck", "whether the body, without `hold` and `break_threshold`, breaks by \
+             itself from the energy of a blow that its strength says")
+            .undo("strength").more("[how](physics.md#breaking-by-a-blow)");
         number tension = TENSION;
         number compression = COMPRESSION;
         number shear = SHEAR;
@@ -180,6 +186,12 @@ impl BodyStrength {
         value bonds = Parameter::new("Bonds", "strengths of single bonds, `{ parts = [a, b], share = 0.5 }` each: \
              shares of the material's").undo("strength").unset("none");
     };
+
+    /// That of a body of which nothing is said: its bonds are those of concrete, and without bonds nothing breaks it.
+    #[must_use]
+    pub fn unsaid() -> Self {
+        Self { whole: false, ..Self::default() }
+    }
 
     /// The strength of the bonds.
     #[must_use]

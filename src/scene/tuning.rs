@@ -422,7 +422,7 @@ impl Default for Tuning {
             restitution: body.restitution,
             rolling_resistance: body.rolling_resistance,
             break_threshold: body.break_threshold,
-            strength: BodyStrength::default(),
+            strength: BodyStrength::unsaid(),
             physics_level: 6,
             far_levels: 0,
             response: scene.response,

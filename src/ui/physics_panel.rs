@@ -7,7 +7,7 @@ use super::{
     widgets::{SliderLook, choice, figure, level, numbers, slider},
 };
 use crate::{
-    bodies::{PHYSICS_LEVEL, generators, has_measure, solvers},
+    bodies::{PHYSICS_LEVEL, generators, has_measure, solvers, structure::StrengthMaterial},
     scene::{Chart, ChartAxis, ChartForm, Missile, StepFigures, Touching, Tuning, parameters::STIFFNESS},
 };
 
@@ -23,15 +23,18 @@ fn named<T: std::str::FromStr>(
     Some((name.parse().ok()?, label, about))
 }
 
-/// Whether bodies break on impact, and at which speed.
+/// Whether bodies break on impact, and by what that is judged.
 fn breaking(ui: &mut egui::Ui, input: &UiInput<'_>, new: &mut Tuning, out: &mut UiOutput) {
-    let mut breaks = new.break_threshold.is_some();
+    let mut breaks = new.break_threshold.is_some() || new.strength.whole;
     let tip =
         "Bodies of the scene break by themselves where they are struck hard; what is thrown stays whole";
     let response = ui.checkbox(&mut breaks, "Breaks when struck").on_hover_text(tip);
     out.name("breaks_when_struck", &response);
     if response.changed() {
-        new.break_threshold = breaks.then_some(USUAL_THRESHOLD);
+        (new.break_threshold, new.strength.whole) = (None, breaks);
+    }
+    if breaks {
+        judging(ui, new, out);
     }
     numbers(ui, out, Tuning::BREAKING, new);
     let dim = |text: String| egui::RichText::new(text).small().color(theme::DIM);
@@ -48,6 +51,26 @@ fn breaking(ui: &mut egui::Ui, input: &UiInput<'_>, new: &mut Tuning, out: &mut 
         let tip = "The greatest change of speed within a step in the last second: set the speed that it bears above or below it";
         let label = ui.label(dim(text)).on_hover_text(tip);
         out.name("hardest_push", &label);
+    }
+}
+
+/// What decides whether a body breaks: the strength of a material, or a change of speed.
+fn judging(ui: &mut egui::Ui, new: &mut Tuning, out: &mut UiOutput) {
+    let mut material = new.break_threshold.is_none().then_some(new.strength.material);
+    let before = material;
+    let mut known: Vec<_> = StrengthMaterial::ALL.iter().map(|m| (Some(*m), m.name(), m.about())).collect();
+    known.push((None, "a change of speed", "By the change of speed in a step, whatever the body is made of"));
+    let tip = "Breaks from the energy of a blow that the strength of this material says; Bonds of what is cracked has \
+               its numbers";
+    choice(ui, out, ("breaks_as", "  as strong as", tip), &mut material, &known);
+    if material == before {
+        return;
+    }
+    match material {
+        Some(material) => {
+            (new.break_threshold, new.strength.whole, new.strength.material) = (None, true, material);
+        }
+        None => (new.break_threshold, new.strength.whole) = (Some(USUAL_THRESHOLD), false),
     }
 }
 

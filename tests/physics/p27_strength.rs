@@ -212,3 +212,45 @@ fn a_plate_under_a_ball_breaks_from_the_energy_that_theory_says() {
     let folder = PathBuf::from(cuboid("unused", DVec3::ZERO, DVec3::ONE)).parent().unwrap().to_owned();
     std::fs::remove_dir_all(folder).unwrap();
 }
+
+#[test]
+fn a_plate_in_one_piece_breaks_from_the_energy_that_its_strength_says() {
+    let mut least = Vec::new();
+    for (material, scale, level) in [
+        (StrengthMaterial::Glass, 1.0f64, 7),
+        (StrengthMaterial::Glass, 0.1, 6),
+        (StrengthMaterial::Glass, 10.0, 8),
+        (StrengthMaterial::Oak, 1.0, 7),
+    ] {
+        let (span, width, height) = (0.8 * scale, 0.3 * scale, 0.05 * scale);
+        let strength = material.strength();
+        let inertia = width * height.powi(3) / 12.0;
+        let force = 4.0 * strength.tension.min(strength.compression) * inertia / (height / 2.0 * span);
+        let bent = force * force * span.powi(3) / (96.0 * strength.stiffness * inertia);
+        let theory = bent.max(strength.toughness * width * height);
+        least.push(theory);
+        for (share, breaks) in [(0.5, false), (1.8, true)] {
+            let of = BodyStrength { material, grain_axis: DVec3::X, ..BodyStrength::default() };
+            let mut scene = struck_plate(of, 0.05, share * theory / scale.powi(3));
+            scene.bodies[0].hold = false;
+            for body in &mut scene.bodies {
+                body.position *= scale;
+                body.size = Some(body.size.unwrap_or(1.0) * scale);
+            }
+            scene.bodies[0].level = level;
+            let Event::Projectile { body: ball, .. } = &mut scene.events[0] else { unreachable!() };
+            ball.position = DVec3::Y * (0.45 * scale + 0.005);
+            ball.size = ball.size.map(|size| size * scale);
+            let Some(mut sandbox) = open(scene) else { return };
+            (0..20).for_each(|_| step(&mut sandbox));
+            let pieces = sandbox.bodies().len() - 3;
+            println!(
+                "P27: {material:?}, {scale} m, level {level}: {share} of {theory:.3} J, {pieces} pieces"
+            );
+            assert_eq!(pieces > 1, breaks, "{material:?}, {scale} m, level {level}, {share}");
+        }
+    }
+    assert!(least[0] < least[3], "glass before oak");
+    let folder = PathBuf::from(cuboid("unused", DVec3::ZERO, DVec3::ONE)).parent().unwrap().to_owned();
+    std::fs::remove_dir_all(folder).unwrap();
+}

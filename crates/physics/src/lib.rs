@@ -21,6 +21,7 @@ mod clearance;
 pub mod collide;
 mod collision_level;
 mod context;
+mod impacts;
 pub mod integrate;
 mod measure;
 mod planes;
@@ -49,6 +50,7 @@ pub use collide::{
 };
 pub use collision_level::{Adaptive, LevelOfDetail, PairLevels};
 pub use context::{FOLLOW, OnGpu, StageClock, StepContext, SubstepImpulses};
+pub use impacts::{Impact, Struck};
 pub use integrate::Drag;
 pub use measure::{MakeMeasure, PairMeasure, all_pair_data, has_measure, pair_data, register_measure};
 pub use planes::{Plane, Walls};

@@ -10,6 +10,7 @@ use super::{
     broad_phase::{self, Asked, Motion, NearPair, Obb},
     collide::{ContactQuery, Generators, Manifold, Point, Why, most_searches},
     context::{FOLLOW, OnGpu, StageClock, StepContext, SubstepImpulses, add_ms},
+    impacts::BlowContacts,
     integrate, sleep,
     structure_step::StructureContacts,
 };
@@ -45,13 +46,14 @@ pub fn step(world: &mut World, gpu: OnGpu<'_>) -> Result<StepReport, GpuError> {
     };
     let mut pushes = Pushes::default();
     let mut structures = StructureContacts::new(&world.bodies);
+    let mut blows = BlowContacts::new(world.strengths.clone(), world.keeps_impacts);
     world.substep_contacts.clear();
     for k in 0..rounds {
         let awake = |world: &World| world.bodies.iter().filter(|b| !b.asleep).count();
         let before = awake(world);
         let (last, share) = (k + 1 == rounds, 1.0 / f64::from(rounds));
         let now = Round { near: &near, substeps_before: k * part.substeps, last, share };
-        round(world, gpu, &now, &part, &mut structures, &mut report, &mut clock)?;
+        round(world, gpu, &now, &part, (&mut structures, &mut blows), &mut report, &mut clock)?;
         pushes.add(&world.manifolds);
         for (body, good) in world.bodies.iter_mut().zip(&good) {
             integrate::freeze_if_lost(body, good);
@@ -63,6 +65,7 @@ pub fn step(world: &mut World, gpu: OnGpu<'_>) -> Result<StepReport, GpuError> {
     }
 
     world.pushes = pushes.list();
+    (world.struck, world.impacts) = blows.list(&world.bodies);
     clock.lap(&mut report, "sleep and report");
     world.structure_steps = structures.respond(&world.bodies, &mut world.structure_memories, &settings);
     if !world.structure_steps.is_empty() {
@@ -205,7 +208,7 @@ fn round(
     gpu: OnGpu<'_>,
     Round { near, substeps_before, last, share }: &Round<'_>,
     settings: &WorldSettings,
-    structures: &mut StructureContacts,
+    (structures, blows): (&mut StructureContacts, &mut BlowContacts),
     report: &mut StepReport,
     clock: &mut StageClock,
 ) -> Result<(), GpuError> {
@@ -253,11 +256,13 @@ fn round(
     sleep::wake_touched(bodies, &manifolds, &pressed, settings);
     let live: Vec<bool> = manifolds.iter().map(|m| !m.rests(bodies)).collect();
     structures.before(bodies, &manifolds);
+    blows.before(bodies, &manifolds);
     if let Some(record) = &mut cx.substeps {
         record.begin(manifolds.iter().map(|m| m.points.len()));
     }
     responder.advance(cx, bodies, &mut manifolds)?;
     structures.after(bodies, &manifolds, (&live, *share, settings.substeps));
+    blows.after(bodies, &manifolds, &live);
     add_up(&mut manifolds, live.iter().zip(&goes_on));
     if let Some(record) = &cx.substeps {
         for (k, (manifold, live)) in (0u32..).zip(manifolds.iter().zip(&live)) {

@@ -27,7 +27,7 @@ pub struct StructureStep {
 pub(crate) type Memories = BTreeMap<BodyId, Memory>;
 
 /// The index of a manifold, and the speeds at which its points close, m/s.
-type Closing = (usize, Vec<f64>);
+pub(crate) type Closing = (usize, Vec<f64>);
 
 /// The contacts of structures in the rounds of a step.
 #[derive(Default)]
@@ -47,7 +47,7 @@ fn responds(body: &Body) -> bool {
     structure.is_some_and(|s| body.moves() || (body.def.fixed && s.is_anchored()))
 }
 
-fn velocity_at(state: &BodyState, point: DVec3) -> DVec3 {
+pub(crate) fn velocity_at(state: &BodyState, point: DVec3) -> DVec3 {
     state.linear_velocity + state.angular_velocity.cross(point - state.position)
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn is_unloaded(bodies: &[Body], memories: &Memories) -> bool {
 }
 
 /// The sum of the impulses on each body that moves, N s, by index.
-fn pushes(bodies: &[Body], manifolds: &[Manifold]) -> BTreeMap<usize, DVec3> {
+pub(crate) fn pushes(bodies: &[Body], manifolds: &[Manifold]) -> BTreeMap<usize, DVec3> {
     let mut sums: BTreeMap<usize, DVec3> = BTreeMap::new();
     for manifold in manifolds.iter().filter(|manifold| manifold.presses()) {
         let push: DVec3 = manifold.points.iter().map(|p| p.normal * p.total_impulse).sum();
@@ -77,7 +77,7 @@ fn pushes(bodies: &[Body], manifolds: &[Manifold]) -> BTreeMap<usize, DVec3> {
 
 /// The share, at most 1, of impulse times closing speed that counts as energy of a blow. Impulses also push overlap out, so the
 /// product is bounded by the impulse that stops one of the two bodies against what else pushes it back.
-fn share_taken(
+pub(crate) fn share_taken(
     bodies: &[Body],
     manifold: &Manifold,
     closing: &[f64],

@@ -4,6 +4,7 @@
 mod structures;
 mod substeps;
 mod waking;
+mod whole;
 
 use super::{
     BodyState, Drag, Family, StepReport, World, WorldSettings,

@@ -7,16 +7,17 @@ use super::{
     broad_phase::BroadPhase,
     clearance::Clearances,
     collide::{GeneratorMemory, Generators, Manifold},
+    impacts::{Impact, Struck},
     integrate,
     measure::Measure,
     solver::ActiveSolver,
     step::{self, Contact, Push},
-    structure::{BondLoad, Memory},
+    structure::{BondLoad, Memory, Strength},
     structure_step::{Memories, StructureStep, is_unloaded},
 };
 use crate::gpu::{Gpu, GpuError};
 use glam::DVec3;
-use std::time::Instant;
+use std::{collections::BTreeMap, time::Instant};
 
 /// All bodies.
 pub struct World {
@@ -32,6 +33,10 @@ pub struct World {
     pub drag: Option<Drag>,
     /// Whether steps keep the impulses of each substep for [`World::substep_contacts`]. Bodies move the same either way.
     pub contact_substeps: bool,
+    /// Strengths of bodies that no bonds hold and that may break; steps judge the blows on them ([`World::struck`]).
+    pub strengths: BTreeMap<BodyId, Strength>,
+    /// Whether steps note [`World::impacts`]. Bodies move the same either way.
+    pub keeps_impacts: bool,
     pub(super) time: f64,
     /// Contacts of the last step, for warm starting.
     pub(super) manifolds: Vec<Manifold>,
@@ -41,6 +46,10 @@ pub struct World {
     pub(super) planes: Vec<Plane>,
     /// Of the last step.
     pub(super) pushes: Vec<Push>,
+    /// Of the last step.
+    pub(super) struck: Vec<Struck>,
+    /// Of the last step.
+    pub(super) impacts: Vec<Impact>,
     /// Of the last step.
     pub(super) structure_steps: Vec<StructureStep>,
     pub(super) structure_memories: Memories,
@@ -75,10 +84,14 @@ impl World {
             drag: None,
             time: 0.0,
             contact_substeps: false,
+            strengths: BTreeMap::new(),
+            keeps_impacts: false,
             manifolds: Vec::new(),
             substep_contacts: Vec::new(),
             planes: Vec::new(),
             pushes: Vec::new(),
+            struck: Vec::new(),
+            impacts: Vec::new(),
             structure_steps: Vec::new(),
             structure_memories: Memories::new(),
             broad_phase: BroadPhase::default(),
@@ -193,6 +206,20 @@ impl World {
         &self.pushes
     }
 
+    /// Blows of the last step on bodies that have [`World::strengths`], in order of body; without those that would not pay
+    /// for a crack.
+    #[must_use]
+    pub fn struck(&self) -> &[Struck] {
+        &self.struck
+    }
+
+    /// The collisions of the last step, one for each pair, in order of pair. Empty unless [`World::keeps_impacts`] was set
+    /// before the step.
+    #[must_use]
+    pub fn impacts(&self) -> &[Impact] {
+        &self.impacts
+    }
+
     /// What the structures of bodies bore in the last step, and which of their bonds failed, in order of body. Bodies at
     /// rest are not among them.
     #[must_use]
@@ -241,6 +268,9 @@ impl World {
         self.bodies.clear();
         self.manifolds.clear();
         self.substep_contacts.clear();
+        self.strengths.clear();
+        self.struck.clear();
+        self.impacts.clear();
         self.structure_steps.clear();
         self.structure_memories.clear();
         self.generators.cleared();

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::Document;
 use crate::{
+    bodies::structure::Strength,
     fracture::{Dab, FractureParams, Interior, Volume},
     scene::{
         BodyStrength, Event, Scene, SceneBody, Tuning,
@@ -38,7 +39,13 @@ fn alike(a: &FractureParams, b: &FractureParams) -> bool {
 }
 
 fn strength_of(body: &SceneBody) -> BodyStrength {
-    body.strength.as_deref().cloned().unwrap_or_default()
+    body.strength.as_deref().cloned().unwrap_or_else(BodyStrength::unsaid)
+}
+
+/// The strength by which a body breaks that no bonds hold; `None` if that is decided otherwise.
+fn whole_strength_of(body: &SceneBody) -> Option<Strength> {
+    let strength = body.strength.as_deref().filter(|strength| strength.whole)?;
+    (!body.hold && body.break_threshold.is_none()).then(|| strength.strength())
 }
 
 /// Copies those values that differ between two states of the panels to an object, which was `thrown` or belongs to the
@@ -62,7 +69,11 @@ fn copy_changed(body: &mut SceneBody, old: &Tuning, new: &Tuning, thrown: bool) 
         body.physics_level = Some(new.physics_level.clamp(1, body.level.max(1)));
     }
     if new.strength != old.strength {
-        body.strength = Some(Box::new(new.strength.clone()));
+        let whole = match thrown {
+            true => body.strength.as_ref().is_some_and(|own| own.whole),
+            false => new.strength.whole,
+        };
+        body.strength = Some(Box::new(BodyStrength { whole, ..new.strength.clone() }));
     }
     let (rng, interior) = (body.fracture.rng, body.fracture.interior);
     if !alike(&new.fracture, &old.fracture) {
@@ -117,7 +128,8 @@ impl Document {
             return false;
         }
         let moves = |tuning: &Tuning, object: usize| {
-            self.values_by(tuning, object).map(|body| (own_touch(body), body.break_threshold))
+            let body = self.values_by(tuning, object)?;
+            Some((own_touch(body), body.break_threshold, whole_strength_of(body)))
         };
         (0..self.opened.objects.len()).any(|object| moves(before, object) != moves(&self.tuning, object))
     }
@@ -279,7 +291,8 @@ impl Document {
 
     /// Whether any body breaks on impact.
     pub fn is_fragile(&self) -> bool {
-        (0..self.opened.objects.len()).any(|object| self.threshold_of(object).is_some())
+        let breaks = |object: usize| self.values_of(object).and_then(whole_strength_of).is_some();
+        (0..self.opened.objects.len()).any(|object| self.threshold_of(object).is_some() || breaks(object))
     }
 
     /// Impact speed at which a body breaks, m/s; `None` if it does not. Sleeping bodies can break, too: a striking body
@@ -289,6 +302,14 @@ impl Document {
             return None;
         }
         self.threshold_of(body.object)
+    }
+
+    /// The strength by which a body that no bonds hold breaks; `None` if it does not break, or by its threshold.
+    pub fn whole_strength(&self, body: &BodyInfo) -> Option<Strength> {
+        if body.generation >= self.tuning.break_generations {
+            return None;
+        }
+        self.values_of(body.object).and_then(whole_strength_of)
     }
 
     /// Impact speed at which bodies of an object break. Bodies that the user throws are hammers and do not break.

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use super::{Velocities, collisions::Recoil};
 use crate::{
-    bodies::{Body, BodyId},
-    fracture::FractureError,
+    bodies::{Body, BodyId, structure::Strength},
+    fracture::{FractureError, FractureParams},
     scene::{
         BodyInfo, BreakJob, BreakLog,
         breaking::{Blow, Cause, Seeds, TimedBreak, Waiting, Workshop},
@@ -122,9 +122,17 @@ impl Breaking {
             Some(_) => None,
             None => document.threshold(&stage.info_or_whole(body.id)),
         };
-        for struck in before.struck(stage, threshold) {
+        let by_speed = before.struck(stage, threshold).into_iter().map(|struck| (struck, None));
+        let blows = stage.world().struck().iter().filter(|blow| blow.breaks());
+        let by_blow = blows.filter_map(|blow| {
+            let params = document.own_params(&stage.info_or_whole(blow.body));
+            let pieces = blow.pieces(params.target_pieces.unwrap_or(params.seeds));
+            Some((before.overcome(stage, blow, blow.share_left(pieces))?, Some(pieces)))
+        });
+        for (struck, pieces) in by_speed.chain(by_blow).collect::<Vec<_>>() {
             let info = stage.info_or_whole(struck.body);
             let mut params = document.own_params(&info);
+            fit_pieces(&mut params, pieces);
             params.rng = random_number_of(params.rng, &info, document, breaks);
             let blow = Blow { point: struck.point, direction: struck.way, speed: 0.0 };
             self.recoils.insert(struck.body, struck.recoil);
@@ -141,11 +149,37 @@ impl Breaking {
         }
     }
 
+    /// Whether a collision is to break a body.
+    pub fn is_to_break(&self, body: BodyId) -> bool {
+        self.waiting.iter().any(|waiting| waiting.body == body && waiting.cause == Cause::Collision)
+    }
+
     /// Undoes the part of a collision that the broken body could not transmit, on the body and on what it struck.
     pub fn take_back(&mut self, body: &mut Body, stage: &mut Stage) {
         if let Some(recoil) = self.recoils.remove(&body.id) {
             recoil.take_back(body, stage);
         }
+    }
+}
+
+/// The strengths by which bodies break that no bonds hold.
+pub(in crate::scene) fn strengths(stage: &Stage, document: &Document) -> BTreeMap<BodyId, Strength> {
+    if !document.is_fragile() {
+        return BTreeMap::new();
+    }
+    let loose = stage.bodies().iter().filter(|body| body.def.structure.is_none() && !body.is_static());
+    let strength = |body: &Body| Some((body.id, document.whole_strength(&stage.info_or_whole(body.id))?));
+    loose.filter_map(strength).collect()
+}
+
+/// Breaks into as many pieces as the energy of a blow pays for. A pattern whose seeds are given keeps them.
+fn fit_pieces(params: &mut FractureParams, pieces: Option<u32>) {
+    let Some(pieces) = pieces.filter(|_| params.seeds_file.is_none() && params.keep.is_empty()) else {
+        return;
+    };
+    match &mut params.target_pieces {
+        Some(target) => *target = pieces.min(*target),
+        None => params.seeds = pieces.min(params.seeds),
     }
 }
 
@@ -179,7 +213,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        fracture::{FractureParams, Passes},
+        fracture::Passes,
         gpu::Gpu,
         scene::{Scene, Tuning},
     };

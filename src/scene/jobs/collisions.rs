@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use glam::DVec3;
 
 use crate::{
-    bodies::{Body, BodyId, Push},
+    bodies::{Body, BodyId, Push, Struck as Blow},
     scene::{breaking::local_from_world, stage::Stage},
 };
 
@@ -74,6 +74,31 @@ impl Velocities {
             all.push(Struck { body: id, point, way, recoil: self.recoil(stage, body, kick, threshold) });
         }
         all
+    }
+
+    /// A body that a blow breaks; of the impulses on it, this share is taken back.
+    pub(super) fn overcome(&self, stage: &Stage, blow: &Blow, share: f64) -> Option<Struck> {
+        let body = stage.body(blow.body)?;
+        let was = self.0.get(&blow.body)?;
+        let mut recoil = Recoil { spin: (was[1] - body.state.angular_velocity) * share, ..Recoil::default() };
+        for push in stage.pushes() {
+            let (impulse, other) = match push.bodies {
+                (a, other) if a == body.id => (push.impulse * share, other),
+                (a, Some(b)) if b == body.id => (-push.impulse * share, Some(a)),
+                _ => continue,
+            };
+            let moving = other.filter(|other| self.0.contains_key(other)).and_then(|other| stage.body(other));
+            match moving {
+                Some(partner) => {
+                    let arm = push.position - partner.state.position;
+                    let turn = partner.inertia_in_world().inverse() * arm.cross(impulse);
+                    let turn = if turn.is_finite() { turn } else { DVec3::ZERO };
+                    recoil.partners.push((partner.id, impulse, turn));
+                }
+                None => recoil.fixed -= impulse / body.def.mass_kg(),
+            }
+        }
+        Some(Struck { body: body.id, point: entry(body, blow.way, blow.point), way: blow.way, recoil })
     }
 
     /// The correction if a body, accelerated by `kick` m/s, breaks at `threshold` m/s.

@@ -14,7 +14,7 @@ mod throwing;
 mod worker;
 
 pub(super) use adding::Adding;
-pub(super) use breaking::Breaking;
+pub(super) use breaking::{Breaking, strengths};
 pub(super) use checking::{Checking, Checks};
 pub(super) use collisions::Velocities;
 pub(super) use merging::{Ingredients, Merging, Union};

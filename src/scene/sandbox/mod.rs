@@ -59,7 +59,7 @@ use generations::Generations;
 pub use pieces::PieceEdit;
 pub use placing::{Foot, Pose};
 use remaking::Remaking;
-pub use striking::HardPush;
+pub use striking::{HardPush, NotedImpact};
 
 use super::{
     BodyInfo, BreakSummary, Event, History, ObjectInfo, Probed, SandboxError, Selection, Timeline, Tuning,
@@ -70,7 +70,7 @@ use super::{
     document::Document,
     field_view::FieldView,
     ghost::Ghost,
-    jobs::{Jobs, Velocities},
+    jobs::{Jobs, Velocities, strengths},
     leaf_view::LeafView,
     looking::Looking,
     painted::Painted,
@@ -126,6 +126,8 @@ pub struct Sandbox {
     waits_for_pieces: bool,
     hand: Hand,
     push: Option<HardPush>,
+    /// Impacts that [`Sandbox::take_impacts`] has not given yet.
+    impacts: Vec<NotedImpact>,
     /// What went wrong where no caller could hear of it; the next [`Sandbox::poll`] returns it.
     failed: Option<SandboxError>,
     /// The voxel that was probed last.
@@ -197,6 +199,7 @@ impl Sandbox {
             bonds: BondRecord::default(),
             bond_takes: BondTakes::new(),
             trace: StepTrace::default(),
+            impacts: Vec::new(),
             taken_back: 0,
             waits_for_pieces: false,
             hand: Hand::Free,
@@ -400,10 +403,12 @@ impl Sandbox {
         }
         let before = Velocities::of(&self.stage);
         let start = self.stage.has_structures().then(|| self.stage.begin());
+        self.stage.set_strengths(strengths(&self.stage, &self.document));
         self.stage.step()?;
         let time = self.stage.time();
         // What is struck and comes apart stops nothing: its parts meet what struck them, from where both were.
         if let Some(start) = start.filter(|_| self.comes_apart_by_blow()) {
+            self.note_impacts(time, true);
             self.stage.take_back(&start);
             self.taken_back += 1;
             // The recording has the parts from the start of the step on, so that is when the bonds failed.
@@ -419,6 +424,7 @@ impl Sandbox {
         if self.document.is_fragile() {
             self.jobs.breaking.push_collisions(&before, &self.stage, &self.document, &self.breaks);
         }
+        self.note_impacts(time, false);
         let settled = self.let_bonds_fail(time);
         self.keep_error(settled);
         self.start_breaking();
@@ -557,6 +563,11 @@ impl Sandbox {
     /// Sets whether steps keep the impulses of each substep; bodies move the same either way.
     pub fn keep_substeps(&mut self, kept: bool) {
         self.stage.keep_substeps(kept);
+    }
+
+    /// Sets whether steps note their impacts for [`Sandbox::take_impacts`]; bodies move the same either way.
+    pub fn keep_impacts(&mut self, kept: bool) {
+        self.stage.keep_impacts(kept);
     }
 
     /// Contacts of the last step with a row for each substep: see

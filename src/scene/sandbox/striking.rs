@@ -8,7 +8,7 @@ use glam::DVec3;
 
 use super::{Sandbox, SandboxError};
 use crate::{
-    bodies::{Body, BodyDef, BodyId},
+    bodies::{Body, BodyDef, BodyId, Impact as Collision},
     export::checks::Check,
     fracture::{Break, FractureError, FractureParams, Impact, cutter, generations::default_impact},
     scene::{
@@ -70,10 +70,43 @@ pub struct HardPush {
     pub time: f64,
 }
 
+/// An impact of a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NotedImpact {
+    /// End of the step, simulated, s.
+    pub time: f64,
+    /// What happened.
+    pub impact: Collision,
+    /// Whether it broke a body or a bond.
+    pub broke: bool,
+}
+
 /// How long a hard push is remembered, simulated, s.
 const PUSH_SECONDS: f64 = 1.0;
 
 impl Sandbox {
+    /// Notes the impacts of the step that ended at `time` (s). Where the step is taken back since structures come apart, those
+    /// on these structures; the step is taken again without them.
+    pub(super) fn note_impacts(&mut self, time: f64, is_taken_back: bool) {
+        let world = self.stage.world();
+        let failed = |id: BodyId| {
+            let mut steps = world.structure_steps().iter();
+            steps.any(|step| step.body == id && step.response.failures.iter().any(|bond| bond.by_blow))
+        };
+        let breaks = |id: BodyId| failed(id) || self.jobs.breaking.is_to_break(id);
+        let noted = world.impacts().iter().map(|&impact| {
+            let (first, second) = impact.bodies;
+            NotedImpact { time, impact, broke: breaks(first) || second.is_some_and(breaks) }
+        });
+        let noted: Vec<NotedImpact> = noted.filter(|noted| noted.broke || !is_taken_back).collect();
+        self.impacts.extend(noted);
+    }
+
+    /// The impacts noted since the last call, in order of time and pair, where steps keep them ([`Sandbox::keep_impacts`]).
+    pub fn take_impacts(&mut self) -> Vec<NotedImpact> {
+        std::mem::take(&mut self.impacts)
+    }
+
     /// Remembers the hardest push of the step that ended at `time` (s), unless a harder one is remembered.
     pub(super) fn note_push(&mut self, before: &Velocities, time: f64) {
         let Some((id, speed)) = before.hardest_push(&self.stage) else { return };

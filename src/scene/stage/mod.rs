@@ -35,7 +35,7 @@ use super::{PairLevel, resting};
 use crate::{
     bodies::{
         Body, BodyDef, BodyId, BodyState, Contact, Family, Narrow, Overlap, Push, StepReport, World,
-        WorldSettings, all_pair_data,
+        WorldSettings, all_pair_data, structure::Strength,
     },
     compute::Compute,
     gpu::GpuError,
@@ -544,6 +544,16 @@ impl Stage {
     /// Sets whether steps keep the impulses of each substep.
     pub fn keep_substeps(&mut self, kept: bool) {
         self.world.contact_substeps = kept;
+    }
+
+    /// Sets by which strengths bodies break that no bonds hold.
+    pub fn set_strengths(&mut self, strengths: BTreeMap<BodyId, Strength>) {
+        self.world.strengths = strengths;
+    }
+
+    /// Sets whether steps note their impacts.
+    pub fn keep_impacts(&mut self, kept: bool) {
+        self.world.keeps_impacts = kept;
     }
 
     /// See [`World::substep_contacts`].

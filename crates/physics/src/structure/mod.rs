@@ -9,7 +9,8 @@
 //! - `response` compares the loads of bonds with their strength, step by step, until none fails;
 //! - `standing` keeps springs, masses and the factor from step to step, and bounds what bonds can bear;
 //! - `coarse` moves groups of parts as rigid bodies in the preconditioner;
-//! - `masses` has the inertia that balances loads.
+//! - `masses` has the inertia that balances loads;
+//! - `whole` says from which energy a body without bonds breaks.
 
 mod block;
 mod coarse;
@@ -22,9 +23,11 @@ mod response;
 mod standing;
 mod stiffness;
 mod strength;
+mod whole;
 #[cfg(test)]
 pub(crate) mod tests;
 
 pub use graph::{Bond, Structure, StructurePart};
 pub use response::{BondLoad, Failure, Loads, Memory, Mode, PointLoad, Response, SLOWEST};
 pub use strength::{Strength, StrengthMaterial};
+pub use whole::{Resistance, resistance};

@@ -56,7 +56,7 @@ const SETTLED: f64 = 5e-4;
 /// Iterations of a step in which nothing can fail: what bonds bear may lag behind by some steps then.
 const FEW: usize = 2;
 /// Strength in shear that compression adds, as a share of it (Mohr & Coulomb).
-const INTERNAL_FRICTION: f64 = 0.7;
+pub(super) const INTERNAL_FRICTION: f64 = 0.7;
 /// Halvings of the hardness of a blow by which the moment of a failure is found.
 const HALVINGS: usize = 40;
 /// What a bond without strength is taken to bear, Pa: a stress of up to 1e100 Pa is a finite share of it, and more than
