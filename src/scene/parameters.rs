@@ -5,7 +5,8 @@
 use super::{
     MAX_FIELD_LEVEL, Scene, SceneBody, Tuning,
     strength::{
-        ACROSS, BOND_STIFFNESS, COMPRESSION, DEBRIS, PROPAGATION, SCATTER, SHEAR, TENSION, TOUGHNESS, WITHIN,
+        ACROSS, BOND_STIFFNESS, COMPRESSION, DEBRIS, ENDURANCE, FATIGUE, PROPAGATION, SCATTER, SHEAR,
+        TENSION, TOUGHNESS, WITHIN,
     },
 };
 use crate::{
@@ -114,7 +115,10 @@ impl Tuning {
         number strength.across = ACROSS;
         number strength.scatter = SCATTER;
         number strength.propagation = PROPAGATION;
-        number strength.within = WITHIN, if |tuning| !tuning.strength.lumps.is_empty();
+        number strength.fatigue = FATIGUE;
+        number strength.endurance = ENDURANCE, if |tuning| tuning.strength.fatigue > 0.0;
+        number strength.within = WITHIN,
+            if |tuning| !tuning.strength.lumps.is_empty() && tuning.strength.lump_strength.is_empty();
         number strength.debris = DEBRIS;
     };
 

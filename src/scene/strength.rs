@@ -52,11 +52,19 @@ pub struct BodyStrength {
     pub rng: u64,
     /// Share of its remaining strength that a bond loses for each bond of its two parts that fails, 0 to 0.99.
     pub propagation: f64,
+    /// Share of its remaining strength that a bond loses by a blow which it only just survives, 0 to 0.99; 0: none.
+    pub fatigue: f64,
+    /// Load up to which blows wear nothing, as a share of the remaining strength, 0 to 0.99.
+    pub endurance: f64,
     /// How many lumps there are at each level; bonds within a lump are stronger. Empty: none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lumps: Vec<u32>,
     /// How many times as strong bonds are for each level at which they lie within a lump.
     pub within: f64,
+    /// Factors of the strength of bonds between lumps of each level, and one more of those within the smallest lumps, 1
+    /// where it is absent. Empty: `within` decides.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lump_strength: Vec<f64>,
     /// How many crumbs and how much dust bonds leave where they fail, as a multiple of the usual amount; 0: none.
     pub debris: f64,
     /// Whether parts that stand on the floor at the start are anchored.
@@ -96,8 +104,11 @@ impl Default for BodyStrength {
             scatter: 0.0,
             rng: 1,
             propagation: 0.0,
+            fatigue: 0.0,
+            endurance: 0.5,
             lumps: Vec::new(),
             within: 4.0,
+            lump_strength: Vec::new(),
             debris: 1.0,
             anchor_floor: false,
             anchor_fixed: false,
@@ -111,6 +122,9 @@ impl Default for BodyStrength {
 const MOST_LUMP_LEVELS: usize = 6;
 /// Most lumps of a level.
 pub const MOST_LUMPS: u32 = 4096;
+/// Factors of strength that a level of lumps may have.
+const LEAST_FACTOR: f64 = 1e-6;
+const MOST_FACTOR: f64 = 1e6;
 /// Most boxes and most single bonds that a scene may name.
 const MOST_ANCHORS: usize = 10_000;
 const MOST_BONDS: usize = 1_000_000;
@@ -145,6 +159,13 @@ parameters! {
     pub PROPAGATION = Parameter::number("Spreads", (0.0, 0.99), "How a break runs on: at 0 each joint stands alone, \
          near 1 a failed joint soon takes its neighbours along").slider(0.0, 0.6).undo("strength")
         .more("the share of its strength that a bond loses for each bond of its two parts that fails");
+    /// Wear by blows.
+    pub FATIGUE = Parameter::number("Fatigue", (0.0, 0.99), "How blows wear what they do not break: at 0 not at all; \
+         else the share of its strength that a bond loses by a blow which it only just survives")
+        .slider(0.0, 0.5).undo("strength").more("weaker blows take less, [how](physics.md#fatigue)");
+    /// Loads that wear nothing.
+    pub ENDURANCE = Parameter::number("Endures", (0.0, 0.99), "Blows that load a bond by no more than this share of its \
+         strength wear nothing").undo("strength");
     /// Strength within lumps.
     pub WITHIN = Parameter::number("In lumps", (1.0, 1e6), "How many times as strong bonds are within a lump, for each \
          level of lumps").logarithmic(1.0, 30.0).undo("strength");
@@ -173,9 +194,14 @@ impl BodyStrength {
         number scatter = SCATTER;
         value rng = Parameter::new("Its seed", "random seed of the scatter").undo("strength");
         number propagation = PROPAGATION;
+        number fatigue = FATIGUE;
+        number endurance = ENDURANCE, if |strength| strength.fatigue > 0.0;
         value lumps = Parameter::new("Lumps", "how many lumps there are at each level, `[8, 40]`: bonds within a lump are \
              stronger, so that it comes apart in lumps first").undo("strength").unset("none");
-        number within = WITHIN, if |strength| !strength.lumps.is_empty();
+        number within = WITHIN, if |strength| !strength.lumps.is_empty() && strength.lump_strength.is_empty();
+        value lump_strength = Parameter::new("Of lumps", "factors of the strength of bonds between lumps, one for each \
+             level of `lumps`, `[0.5, 1]`; one more is of bonds within the smallest lumps, which else have 1")
+            .undo("strength").unset("by `within`");
         number debris = DEBRIS;
         value anchor_floor = Parameter::new("Anchored", "whether parts that stand on the floor at the start cannot move")
             .undo("anchors");
@@ -208,6 +234,8 @@ impl BodyStrength {
             scatter: self.scatter,
             rng: self.rng,
             propagation: self.propagation,
+            fatigue: self.fatigue,
+            endurance: self.endurance,
         }
     }
 
@@ -230,7 +258,7 @@ impl BodyStrength {
                 bond.share = *share;
             }
         }
-        lumps::strengthen(structure, &self.lumps, self.within, self.rng);
+        lumps::strengthen(structure, &self.lumps, (self.within, self.lump_strength.as_slice()), self.rng);
         weaken(structure, paint);
     }
 
@@ -252,6 +280,16 @@ impl BodyStrength {
             let text =
                 format!("takes up to {MOST_LUMP_LEVELS} numbers of lumps, each from 2 to {MOST_LUMPS}");
             return Some(("lumps", text));
+        }
+        let (levels, given) = (self.lumps.len(), self.lump_strength.len());
+        let is_factor = |factor: &f64| (LEAST_FACTOR..=MOST_FACTOR).contains(factor);
+        let is_long_enough = given == 0 || levels > 0 && (levels..=levels + 1).contains(&given);
+        if !is_long_enough || !self.lump_strength.iter().all(is_factor) {
+            let text = format!(
+                "takes a factor from {LEAST_FACTOR} to {MOST_FACTOR} for each of the {levels} levels of lumps, and one more \
+                 for bonds within the smallest"
+            );
+            return Some(("lump_strength", text));
         }
         if self.anchors.len() > MOST_ANCHORS {
             let text = format!(
@@ -523,6 +561,15 @@ mod tests {
             (BodyStrength { anchors: vec![[DVec3::ONE, DVec3::ZERO]], ..glass.clone() }, "anchors"),
             (BodyStrength { lumps: vec![8, 1], ..glass.clone() }, "lumps"),
             (BodyStrength { lumps: vec![2; 7], ..glass.clone() }, "lumps"),
+            (BodyStrength { fatigue: 1.0, ..glass.clone() }, "fatigue"),
+            (BodyStrength { fatigue: 0.1, endurance: 1.0, ..glass.clone() }, "endurance"),
+            (BodyStrength { lump_strength: vec![0.5], ..glass.clone() }, "lump_strength"),
+            (BodyStrength { lumps: vec![8, 64], lump_strength: vec![0.5], ..glass.clone() }, "lump_strength"),
+            (BodyStrength { lumps: vec![8], lump_strength: vec![0.5; 3], ..glass.clone() }, "lump_strength"),
+            (
+                BodyStrength { lumps: vec![8], lump_strength: vec![f64::NAN], ..glass.clone() },
+                "lump_strength",
+            ),
             (
                 BodyStrength { bonds: vec![BondStrength { parts: [2, 2], share: 1.0 }], ..glass.clone() },
                 "bonds",

@@ -14,7 +14,9 @@ use crate::{
         BodyId,
         structure::{Mode, StrengthMaterial},
     },
-    scene::{BondFailure, Chart, ChartAxis, ChartForm, MOST_LUMPS, Sandbox, StressReport, Tuning},
+    scene::{
+        BodyStrength, BondFailure, Chart, ChartAxis, ChartForm, MOST_LUMPS, Sandbox, StressReport, Tuning,
+    },
 };
 
 /// Bonds that are listed with their loads.
@@ -37,7 +39,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, new: &mut Tuning, out
         let anchored =
             ui.checkbox(&mut new.strength.anchor_fixed, "Anchored to what is fixed").on_hover_text(tip);
         out.name("anchor_fixed", &anchored);
-        lumps(ui, &mut new.strength.lumps, out);
+        lumps(ui, &mut new.strength, out);
         numbers(ui, out, Tuning::BONDS, new);
         if new.strength.strength().across < 1.0 {
             let tip = "The axis of the object that is strong: bonds across it are weaker by Across grain";
@@ -67,7 +69,8 @@ fn seed(ui: &mut egui::Ui, rng: &mut u64, out: &mut UiOutput) {
 }
 
 /// The number of lumps of the first level; other levels are a scene's.
-fn lumps(ui: &mut egui::Ui, lumps: &mut Vec<u32>, out: &mut UiOutput) {
+fn lumps(ui: &mut egui::Ui, strength: &mut BodyStrength, out: &mut UiOutput) {
+    let BodyStrength { lumps, lump_strength, .. } = strength;
     let tip = "Into how many lumps it comes apart before the lumps do: bonds within a lump are stronger. 0: no lumps";
     ui.horizontal(|ui| {
         label(ui, "Lumps", tip);
@@ -81,6 +84,12 @@ fn lumps(ui: &mut egui::Ui, lumps: &mut Vec<u32>, out: &mut UiOutput) {
                 (0 | 1, None) => {}
                 (_, Some(first)) => *first = count,
                 (_, None) => lumps.push(count),
+            }
+            // A scene's factors are those of its levels: they go with these.
+            if lumps.is_empty() {
+                lump_strength.clear();
+            } else if lump_strength.len() > lumps.len() + 1 {
+                lump_strength.remove(0);
             }
         }
     });

@@ -160,6 +160,9 @@ pub struct Assembly {
     /// The bonds of a structure, by their pieces (ids, the lower first). Other pairs have what their meshes share, with the
     /// strength that grain and scatter leave.
     pub held: BTreeMap<[usize; 2], HeldBond>,
+    /// The lumps that pieces are in by the strength of their bonds, the coarsest level first, by ids of pieces. Numbers count
+    /// the lumps of a level; a lump lies in one lump of the level above. Pieces without an entry are in none.
+    pub lumps: BTreeMap<usize, Vec<u32>>,
     /// Whether the masses are volumes, at density 1, and no kg.
     pub relative_masses: bool,
     /// Widest possible layer of dust between neighbouring pieces, m of shape space.

@@ -1,7 +1,7 @@
 //! What leaves of bodies as pieces.
 //!
 //! In: bodies in some state. Out: a piece for each, or one for each part of a body whose parts bonds hold together, and the
-//! bonds between these.
+//! bonds between these, and the lumps that they are in.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -62,8 +62,7 @@ impl<'a> Leaving<'a> {
 /// The bonds between pieces that structures have, by the ids of the pieces, which are sorted by size.
 pub(super) fn held_bonds(leaving: &[Leaving<'_>], pieces: &[ExportPiece]) -> BTreeMap<[usize; 2], HeldBond> {
     let number = |body: BodyId, part: u32| (body, part as usize);
-    let ids: BTreeMap<*const Shape, usize> =
-        pieces.iter().map(|piece| (Arc::as_ptr(&piece.shape), piece.id)).collect();
+    let ids = ids_of(pieces);
     let known = |piece: &Leaving<'_>| {
         Some(((piece.id, piece.info.origin?.part), *ids.get(&Arc::as_ptr(piece.shape))?))
     };
@@ -86,4 +85,43 @@ pub(super) fn held_bonds(leaving: &[Leaving<'_>], pieces: &[ExportPiece]) -> BTr
         }
     }
     held
+}
+
+/// The lumps that the parts of structures are in, level by level, by the ids of the pieces. Numbers count the lumps of a level,
+/// so a lump lies in one lump of the level above.
+pub(super) fn held_lumps(
+    sandbox: &Sandbox,
+    leaving: &[Leaving<'_>],
+    pieces: &[ExportPiece],
+) -> BTreeMap<usize, Vec<u32>> {
+    let ids = ids_of(pieces);
+    let paths = leaving.iter().filter_map(|piece| {
+        let structure = piece.def.structure.as_ref()?;
+        // Each structure once.
+        let is_first = structure.parts.first().is_some_and(|part| Arc::ptr_eq(&part.shape, piece.shape));
+        is_first.then(|| (piece.id, structure, sandbox.lumps_of(piece.info.object, structure)))
+    });
+    let paths: Vec<_> = paths.collect();
+    let mut numbers: BTreeMap<(BodyId, &[u32]), u32> = BTreeMap::new();
+    let mut counts: Vec<u32> = Vec::new();
+    let mut lumps = BTreeMap::new();
+    for (body, structure, paths) in &paths {
+        for (part, path) in structure.parts.iter().zip(paths).filter(|(_, path)| !path.is_empty()) {
+            let Some(id) = ids.get(&Arc::as_ptr(&part.shape)) else { continue };
+            counts.resize(counts.len().max(path.len()), 0);
+            let number = |level: usize| {
+                *numbers.entry((*body, &path[..=level])).or_insert_with(|| {
+                    counts[level] += 1;
+                    counts[level] - 1
+                })
+            };
+            lumps.insert(*id, (0..path.len()).map(number).collect());
+        }
+    }
+    lumps
+}
+
+/// Ids of pieces by their shapes.
+fn ids_of(pieces: &[ExportPiece]) -> BTreeMap<*const Shape, usize> {
+    pieces.iter().map(|piece| (Arc::as_ptr(&piece.shape), piece.id)).collect()
 }

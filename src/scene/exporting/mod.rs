@@ -14,7 +14,7 @@ use std::{
     sync::{Arc, mpsc},
 };
 
-use leaving::held_bonds;
+use leaving::{held_bonds, held_lumps};
 use lines::Lines;
 use reports::{breaks, broken_again, objects};
 
@@ -300,6 +300,7 @@ impl ExportPlan {
             generations: lines.generations(leaving.len()),
             strengths: strengths.collect(),
             held: held_bonds(&leaving, &sorted.pieces),
+            lumps: held_lumps(sandbox, &leaving, &sorted.pieces),
             ..sorted
         };
         let what = order.dressed(sandbox, &lines, sorted);

@@ -529,6 +529,21 @@ fn a_body_that_holds_leaves_as_its_parts_with_their_bonds() {
     let report = read_report(&folder);
     assert_eq!(report["meshes"]["open_edges"], 0, "{}", report["meshes"]);
     std::fs::remove_dir_all(&folder).unwrap();
+    // Lumps leave with the pieces, and bonds with the strength of their level.
+    let what = |sandbox: &Sandbox| ExportPlan::new(sandbox, &order, Camera::default(), RanOn::default()).what;
+    assert!(what(&sandbox).lumps.is_empty());
+    let (mut tuning, factors) = (sandbox.tuning().clone(), [0.5, 2.0, 8.0]);
+    (tuning.strength.bonds, tuning.strength.lumps) = (Vec::new(), vec![3, 9]);
+    tuning.strength.lump_strength = factors.to_vec();
+    sandbox.tune("lumps", tuning);
+    let what = what(&sandbox);
+    assert_eq!((what.lumps.len(), what.lumps.values().all(|own| own.len() == 2)), (parts, true));
+    for (pieces, held) in &what.held {
+        let [a, b] = pieces.map(|piece| &what.lumps[&piece]);
+        let level = if a[0] != b[0] { 0 } else { 1 + usize::from(a[1] == b[1]) };
+        assert!((held.share / factors[level] - 1.0).abs() < 1e-9, "{} {a:?} {b:?}", held.share);
+        assert!(a[1] != b[1] || a[0] == b[0], "a lump lies in one lump: {a:?} {b:?}");
+    }
 }
 
 #[test]

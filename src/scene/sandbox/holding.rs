@@ -20,6 +20,7 @@ use crate::{
         Blow, BreakJob, BreakRecord,
         breaking::{Cause, Hold, TimedBreak, first_radius, motion_checks, part_state, push},
         jobs::Split,
+        lumps,
         stage::PartOfSplit,
         strength::Around,
     },
@@ -123,15 +124,19 @@ impl Sandbox {
         Ok(())
     }
 
-    /// Notes the bonds that failed in the last step, which ended at `time` (s).
+    /// Notes the bonds that failed in the last step, which ended at `time` (s), and weakens those that its blows wore.
     ///
     /// # Errors
     /// [`SandboxError::Bonds`] if the break of a body is no longer in memory.
     pub(super) fn let_bonds_fail(&mut self, time: f64) -> Result<(), SandboxError> {
-        let failed =
-            self.stage.world().structure_steps().iter().filter(|step| !step.response.failures.is_empty());
-        let failed: Vec<_> = failed.cloned().collect();
-        for step in failed {
+        // A step that is taken again wears nothing yet: its blows fall a second time.
+        let wears = self.taken_back == 0;
+        let changes = |step: &&StructureStep| {
+            !step.response.failures.is_empty() || wears && !step.response.wear.is_empty()
+        };
+        let changed: Vec<_> = self.stage.world().structure_steps().iter().filter(changes).cloned().collect();
+        let has_worn = wears && changed.iter().any(|step| !step.response.wear.is_empty());
+        for step in changed {
             let Some(body) = self.stage.body(step.body) else { continue };
             let Some(structure) = body.def.structure.clone() else { continue };
             let info = self.stage.info_or_whole(body.id);
@@ -143,7 +148,15 @@ impl Sandbox {
                 .map(|failure| BondFailure::of(failure, held, response, at))
                 .collect();
             self.note_failures(notes);
-            self.settle(step.body, structure.after(&step.response.failures), None)?;
+            let after = match wears {
+                true => structure.after_step(&step.response),
+                false => structure.after(&step.response.failures),
+            };
+            self.settle(step.body, after, None)?;
+        }
+        if has_worn {
+            // The same blow does not fall again, so what goes on from here must have its damage.
+            self.record_change(true);
         }
         Ok(())
     }
@@ -340,6 +353,13 @@ impl Sandbox {
     #[must_use]
     pub fn bond_strength(&self, object: usize) -> Strength {
         self.document.strength_of(object).strength()
+    }
+
+    /// Of every part of an object's structure the lump that it is in at each level, the coarsest first; of none where the
+    /// object has no lumps.
+    pub(in crate::scene) fn lumps_of(&self, object: usize, structure: &Structure) -> Vec<Vec<u32>> {
+        let strength = self.document.strength_of(object);
+        lumps::of_parts(structure, &strength.lumps, strength.rng)
     }
 
     /// The material inside each object.

@@ -73,6 +73,13 @@ pub(crate) fn joints(what: &Assembly, all: &[Bond]) -> Vec<Joint> {
     all.iter().filter_map(joint).collect()
 }
 
+/// The first level at which the pieces of a bond are in different lumps, and the number of levels where there is none; `None`
+/// where a piece is in no lump.
+fn lump_level(what: &Assembly, bond: &Bond) -> Option<usize> {
+    let [a, b] = bond.pieces.map(|piece| what.lumps.get(&piece));
+    Some(a?.iter().zip(b?).take_while(|(a, b)| a == b).count())
+}
+
 /// Writes `bonds.csv` and what the target program reads into `folder`; names of the files.
 ///
 /// # Errors

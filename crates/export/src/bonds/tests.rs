@@ -364,6 +364,60 @@ fn the_table_of_unreal_has_a_root_its_clusters_and_centimetres() {
 }
 
 #[test]
+fn lumps_are_clusters_level_in_level_and_columns_of_their_bonds() {
+    let mut what = five(for_target(Target::Unreal));
+    // Lumps of two levels; the last piece is in none.
+    what.lumps = [(0, vec![0, 0]), (1, vec![0, 1]), (2, vec![0, 1]), (3, vec![1, 2])].into();
+    let joints = joints(&what, &bonds(&what, &watch()).unwrap());
+    let wanted = |bond: &Bond| match bond.pieces {
+        [1, 2] => Some(2),
+        [0, 1 | 2] => Some(1),
+        [_, 4] => None,
+        _ => Some(0),
+    };
+    let table: Value = serde_json::from_str(&unreal::text(&what, &joints)).unwrap();
+    let bones = table["bones"].as_array().unwrap();
+    let bone = |name: &str| bones.iter().position(|bone| bone["name"] == name).unwrap();
+    // The root, two lumps of the first level and three of the second, and the pieces; each after its parent.
+    assert_eq!(bones.len(), 1 + 2 + 3 + 5);
+    for bone_row in bones.iter().skip(1) {
+        let parent = bone(bone_row["parent"].as_str().unwrap());
+        assert!(parent < bone(bone_row["name"].as_str().unwrap()));
+        let level = |row: &Value| row["level"].as_u64().unwrap();
+        assert_eq!(level(bone_row), level(&bones[parent]) + 1);
+    }
+    let parent = |name: &str| bones[bone(name)]["parent"].as_str().unwrap();
+    assert_eq!(parent("piece_001"), parent("piece_002"));
+    assert_eq!(parent(parent("piece_001")), parent(parent("piece_000")));
+    assert_ne!(parent(parent("piece_003")), parent(parent("piece_000")));
+    assert_eq!((parent("piece_004"), parent(parent(parent("piece_003")))), ("kintsugi", "kintsugi"));
+    let geo: Value = serde_json::from_str(&houdini::text(&what, &joints)).unwrap();
+    let of_points = at(at(&geo, "attributes"), "pointattributes");
+    let of_lines = at(at(&geo, "attributes"), "primitiveattributes");
+    let column = |list: &Value, name: &str, element: usize| {
+        at(at(attribute(list, name), "values"), "arrays")[0][element].as_i64().unwrap()
+    };
+    let usda = usd::text(&what, &joints);
+    for (i, (row, joint)) in table["connections"].as_array().unwrap().iter().zip(&joints).enumerate() {
+        let level = wanted(&joint.bond);
+        assert_eq!(row.get("lump_level").map(|level| level.as_u64().unwrap()), level);
+        assert_eq!(column(of_lines, "cluster_level", i), level.map_or(-1, |level| level as i64));
+        for (side, piece) in joint.bond.pieces.iter().enumerate() {
+            for depth in 0..2 {
+                let own = what.lumps.get(piece).map_or(-1, |own| i64::from(own[depth]));
+                assert_eq!(column(of_points, &format!("cluster_{depth}"), 2 * i + side), own);
+            }
+        }
+    }
+    let with_level = joints.iter().filter(|joint| wanted(&joint.bond).is_some()).count();
+    assert!(with_level > 0 && with_level == usda.matches("int kintsugi:lumpLevel = ").count());
+    // Without lumps none of this is there.
+    what.lumps.clear();
+    let texts = [unreal::text, houdini::text, usd::text].map(|text| text(&what, &joints));
+    assert!(texts.iter().all(|text| !text.contains("lump") && !text.contains("cluster_")));
+}
+
+#[test]
 fn the_script_of_blender_lists_pieces_and_bonds_as_it_lays_them() {
     let handover = Handover { strength: Some(StrengthMaterial::Glass), ..for_target(Target::Blender) };
     let (what, _) = broken(&TWO, handover);

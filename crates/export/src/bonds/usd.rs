@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use glam::{DQuat, DVec3};
 
-use super::Joint;
+use super::{Joint, lump_level};
 use crate::{Assembly, ExportPiece, FileSpace, Format, formats::usd};
 
 /// Standard gravity, m/s^2.
@@ -117,6 +117,9 @@ fn write_joint(out: &mut String, what: &Assembly, space: &FileSpace, joint: &Joi
     ];
     for (name, value) in single {
         let _ = writeln!(out, "            custom float kintsugi:{name} = {}", value as f32);
+    }
+    if let Some(level) = lump_level(what, bond) {
+        let _ = writeln!(out, "            custom int kintsugi:lumpLevel = {level}");
     }
     *out += "        }\n\n";
 }

@@ -17,6 +17,8 @@
 //! A bond that fails at s' takes s'^2 C / 2 out of W, and the energy of its new crack. What is left of W loads what is left
 //! of the structure, until nothing fails or until the structure comes apart: the parts then meet what struck them
 //! themselves, with the share of the impulse that [`Response::unspent`] says.
+//!
+//! Bonds that a blow does not break lose some of their strength by it ([`Strength::wear`]), where that is asked for.
 
 use std::sync::Arc;
 
@@ -177,6 +179,9 @@ pub struct Response {
     pub unspent: f64,
     /// Iterations of the solver.
     pub iterations: usize,
+    /// Of all bonds the share of their remaining strength that the blow takes without breaking them; empty where it takes
+    /// nothing.
+    pub wear: Vec<f64>,
 }
 
 /// What a structure remembers from step to step. It changes no failure: only loads that cannot matter are not solved for.
@@ -247,6 +252,22 @@ impl Structure {
         })
     }
 
+    /// The same after a step: after its failures, and with what its blow takes of the bonds that still hold.
+    #[must_use]
+    pub fn after_step(&self, response: &Response) -> Self {
+        let after = self.after(&response.failures);
+        if response.wear.is_empty() {
+            return after;
+        }
+        after.changed(|bonds| {
+            for (bond, wear) in bonds.iter_mut().zip(&response.wear) {
+                if bond.damage < 1.0 && *wear > 0.0 {
+                    bond.damage = 1.0 - (1.0 - bond.damage) * (1.0 - wear);
+                }
+            }
+        })
+    }
+
     /// What the structure bears in a step, and which of its bonds fail. Bonds are not changed.
     #[must_use]
     pub fn respond(&self, memory: &mut Memory, all: &Loads<'_>) -> Response {
@@ -296,8 +317,11 @@ impl Structure {
             &mut loads,
         );
         let work = Work { structure: self, all, standing, energy };
+        // A blow that may wear a bond has to be solved for, too.
+        let wears = energy > 0.0 && self.strength.fatigue > 0.0;
+        let limit = if wears { SAFE.min(self.strength.endurance) } else { SAFE };
         let (response, solved) =
-            match known.and_then(|known| Some((known, safe(standing, known, &loads, energy)?))) {
+            match known.and_then(|known| Some((known, safe(standing, known, &loads, (energy, limit))?))) {
                 Some((known, 0.0)) => (
                     Response { loads: known.loads.clone(), blow: energy, ..Response::default() },
                     Arc::clone(known),
@@ -331,15 +355,16 @@ fn is_unchanged(before: &[Six], now: &[Six], weight: f64) -> bool {
             .all(|(a, b)| (a.linear - b.linear).length_squared() <= (SAME * largest).powi(2))
 }
 
-/// Whether no bond can fail under these loads and a blow of this energy, for all that is known: by how much any bond's load
-/// may differ from the known one, as a share of its strength, if that is worth solving for, and 0 if it is not.
-fn safe(standing: &Standing, known: &SolvedLoads, loads: &[Six], blow: f64) -> Option<f64> {
+/// Whether no bond can bear as much as `limit`, a share of its strength, under these loads and a blow of this energy, for all
+/// that is known: by how much any bond's load may differ from the known one, as a share of its strength, if that is worth
+/// solving for, and 0 if it is not.
+fn safe(standing: &Standing, known: &SolvedLoads, loads: &[Six], (blow, limit): (f64, f64)) -> Option<f64> {
     let rest = loads.iter().zip(&known.carried).map(|(now, carried)| *now - *carried);
     let error = standing.most_energy(rest).sqrt();
     // A blow stores its energy in the bonds, and no more.
     let most = standing.most_share(known.loads.iter().map(|load| load.share), error + blow.sqrt());
     let unknown = standing.most_share(std::iter::repeat(0.0), error);
-    (most < SAFE).then_some(if unknown > UNSEEN { unknown } else { 0.0 })
+    (most < limit).then_some(if unknown > UNSEEN { unknown } else { 0.0 })
 }
 
 fn is_near(before: [DVec3; 2], now: [DVec3; 2]) -> bool {
@@ -408,6 +433,7 @@ impl Work<'_> {
         let mut carried = Vec::new();
         let (mut left, mut came_apart) = (self.energy, false);
         let (mut newer, mut is_stale): (Option<Factor>, bool) = (None, false);
+        let mut wear = vec![0.0; if structure.strength.fatigue > 0.0 { alive.len() } else { 0 }];
         for round in 0..MOST_ROUNDS {
             let component =
                 if round == 0 { standing.component.clone() } else { component_of(structure, &alive) };
@@ -461,6 +487,10 @@ impl Work<'_> {
                 response.loads.clone_from(&now);
             }
             if most.is_nan() || most <= 1.0 {
+                if hardness > 0.0 {
+                    let shares = |bond: usize| [load(bond, 0.0).share, now[bond].share];
+                    wear_off(&mut wear, &alive, &structure.strength, shares);
+                }
                 break;
             }
             // The hardness at which the first of them fails.
@@ -477,6 +507,9 @@ impl Work<'_> {
                     .map(|bond| bond.section.area * bond.share * structure.strength.toughness)
                     .sum();
                 left = (left - 0.5 * high * high * compliance - crack).max(0.0);
+                // The blow came no further than to where these fail.
+                let shares = |bond: usize| [load(bond, 0.0).share, load(bond, high).share];
+                wear_off(&mut wear, &alive, &structure.strength, shares);
             }
             for bond in weakest {
                 alive[bond] = false;
@@ -497,6 +530,9 @@ impl Work<'_> {
         if self.energy > 0.0 && component_of(structure, &alive) != standing.component {
             response.unspent = (left / self.energy).sqrt().min(1.0);
         }
+        if wear.iter().any(|share| *share > 0.0) {
+            response.wear = wear;
+        }
         // A blow passes; what its bonds bore is not what lasts.
         let loads = match response.failures.is_empty() {
             true if self.energy > 0.0 => self.bond_loads(&standing.alive, &motions),
@@ -505,6 +541,15 @@ impl Work<'_> {
         };
         let standing = Arc::clone(standing);
         (response, Arc::new(SolvedLoads { standing, motions, carried, loads, settled: true }))
+    }
+}
+
+/// Adds to `wear`, where it is not empty, what a blow takes of the bonds that are `alive`; `shares` are the loads of a bond
+/// without the blow and at its height. Of several heights of one blow the worst counts.
+fn wear_off(wear: &mut [f64], alive: &[bool], strength: &Strength, shares: impl Fn(usize) -> [f64; 2]) {
+    for (bond, worst) in wear.iter_mut().enumerate().filter(|(bond, _)| alive[*bond]) {
+        let [lasting, most] = shares(bond);
+        *worst = strength.wear(lasting, most).max(*worst);
     }
 }
 

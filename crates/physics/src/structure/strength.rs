@@ -134,6 +134,10 @@ pub struct Strength {
     pub rng: u64,
     /// Share of its remaining strength that a bond loses for each bond of its two parts that fails, 0 to below 1.
     pub propagation: f64,
+    /// Share of its remaining strength that a bond loses by a blow which it only just survives, 0 to below 1.
+    pub fatigue: f64,
+    /// Load up to which blows wear nothing, as a share of the remaining strength, 0 to below 1.
+    pub endurance: f64,
 }
 
 impl Default for Strength {
@@ -149,6 +153,8 @@ impl Default for Strength {
             scatter: 0.0,
             rng: 1,
             propagation: 0.0,
+            fatigue: 0.0,
+            endurance: 0.5,
         }
     }
 }
@@ -162,6 +168,15 @@ impl Strength {
         let across = self.across.clamp(1e-6, 1.0);
         let of_grain = across / ((1.0 - along) + across * along);
         of_grain * libm::exp(self.scatter * normal_deviate(self.rng, parts))
+    }
+
+    /// The share of its remaining strength that a bond loses by a blow, 0 to below 1: in proportion to the load above the
+    /// endurance limit. `lasting` is its load before the blow and `most` that at the height of the blow, both as shares of
+    /// the remaining strength. A load that lasts is no blow and wears nothing.
+    #[must_use]
+    pub fn wear(&self, lasting: f64, most: f64) -> f64 {
+        let above = (most - lasting.max(self.endurance)).max(0.0) / (1.0 - self.endurance);
+        self.fatigue * above.min(1.0)
     }
 }
 
