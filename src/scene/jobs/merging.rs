@@ -75,7 +75,7 @@ pub(super) fn joined_shape(
         Ingredients::Trees { rejoin, grid } => {
             let one = rejoin.one_of(members, cancel).map_err(FractureError::from)?;
             let one = one.ok_or_else(|| refused(APART))?;
-            Ok(Shape::octree(Octree::new(&Arc::new(one), 0, *grid), density, look))
+            Ok(Shape::octree(Octree::new(&one, 0, *grid), density, look))
         }
     }
 }

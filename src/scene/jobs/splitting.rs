@@ -114,5 +114,8 @@ fn shapes(split: &Split, cancel: &Cancel) -> Result<Vec<Arc<Shape>>, SandboxErro
             _ => joined_shape(&split.ingredients, &numbers, &split.structure.whole, cancel).map(Arc::new),
         }
     };
+    if let Ingredients::Trees { rejoin, .. } = &split.ingredients {
+        rejoin.get_ready();
+    }
     split.sets.par_iter().map(one).collect()
 }

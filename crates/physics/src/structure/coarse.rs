@@ -16,6 +16,10 @@ use super::{
 const OF_GROUP: usize = 24;
 /// Most groups: the inverse of their stiffness is dense.
 const MOST_GROUPS: usize = 48;
+/// Parts of a domain ([`domains`]), at least.
+pub(super) const OF_DOMAIN: usize = 1024;
+/// Most domains.
+const MOST_DOMAINS: usize = 64;
 
 /// Groups of parts and the inverse of their stiffness.
 #[derive(Clone, Debug)]
@@ -82,8 +86,8 @@ impl Coarse {
         Some(Self { group, arm, groups, inverse })
     }
 
-    /// Adds the coarse motions under `v` to `out`.
-    pub fn add(&self, v: &[Six], out: &mut [Six]) {
+    /// The motions of the groups under `v`, six numbers each.
+    pub fn motions(&self, v: &[Six]) -> Vec<f32> {
         let mut sums = vec![Six::ZERO; self.groups];
         for ((load, own), arm) in v.iter().zip(&self.group).zip(&self.arm) {
             if let Some(sum) = sums.get_mut(*own as usize) {
@@ -99,6 +103,11 @@ impl Coarse {
                 motions.iter_mut().zip(column).for_each(|(motion, entry)| *motion += entry * load);
             }
         }
+        motions
+    }
+
+    /// Adds these motions of the groups to those of the parts.
+    pub fn spread(&self, motions: &[f32], out: &mut [Six]) {
         for ((value, own), arm) in out.iter_mut().zip(&self.group).zip(&self.arm) {
             if let Some(&[a, b, c, d, e, f]) =
                 motions.chunks_exact(6).nth(*own as usize).and_then(|m| m.first_chunk())
@@ -109,6 +118,24 @@ impl Coarse {
             }
         }
     }
+}
+
+/// The domain of each part, and how many there are: one, unless the structure is large.
+pub(super) fn domains(held: &Held<'_>, nodes: &[DVec3]) -> (Vec<u32>, usize) {
+    let mut free: Vec<u32> = (0..nodes.len() as u32).filter(|part| !held.pinned[*part as usize]).collect();
+    let bonds = held.alive.iter().filter(|alive| **alive).count();
+    let wanted = (free.len() / OF_DOMAIN).min(MOST_DOMAINS);
+    let mut domain = vec![0; nodes.len()];
+    // One factor solves trees exactly.
+    if wanted < 2 || bonds <= free.len() {
+        return (domain, 1);
+    }
+    let mut count = 0;
+    halve(&mut free, nodes, wanted, &mut |own| {
+        own.iter().for_each(|part| domain[*part as usize] = count);
+        count += 1;
+    });
+    (domain, count as usize)
 }
 
 /// Gives `take` that many groups of near parts: cut across the longest side until there are enough.

@@ -133,6 +133,32 @@ fn structures_cost() {
     }
 }
 
+/// What a wall of 13,000 bonds costs on one thread and on all: it is solved in domains.
+#[test]
+#[ignore = "measures"]
+fn a_large_structure_costs() {
+    let masonry = StrengthMaterial::Masonry.strength();
+    let wall = bricks(UVec3::new(60, 44, 2), DVec3::new(0.1, 0.1, 0.1), masonry, |at| at.y == 0);
+    for threads in [1, 0] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+        pool.install(|| {
+            let mut iterations = 0;
+            let first = Times::of(5, |_| {
+                let fresh = wall.changed(|_| ());
+                iterations = fresh.respond(&mut Memory::default(), &under(&[])).iterations;
+            });
+            let held = stiffness::Held::of(&wall, wall.standing());
+            let ones = vec![block::Six { linear: DVec3::ONE, angular: DVec3::ONE }; wall.parts.len()];
+            let (mut out, mut scratch, factor) = (ones.clone(), Vec::new(), held.factor());
+            let apply = Times::of(200, |_| factor.apply(&ones, &mut scratch, &mut out));
+            let (ends, mut on_springs) = (stiffness::Ends::new(&held), Vec::new());
+            let multiply = Times::of(200, |_| held.product_at_once(&ends, &mut on_springs, &ones, &mut out));
+            println!("{} threads, {iterations} iterations: {}", rayon::current_num_threads(), first.told());
+            println!("  factor applied {}; product {}", apply.told(), multiply.told());
+        });
+    }
+}
+
 /// What the outermost bonds of a cantilever bear that was cracked into cells anywhere, against M c / I at their centres, by
 /// how far their normals lie off its axis.
 #[test]

@@ -452,21 +452,26 @@ impl Work<'_> {
                 of_round.copy_from_slice(lasting);
                 masses.balance(structure, &component, (all.density, all.gravity, all.spin), &mut of_round);
             }
-            let (iterations, residual) = held.solve(factor, &of_round, &mut motions, end);
-            response.iterations += iterations;
-            is_stale = round > 0 && iterations > STALE;
+            let strikes = left > 0.0 && !came_apart && !pattern.is_empty();
+            let blow = strikes.then(|| {
+                let mut loads = pattern.to_vec();
+                let still = (all.density, DVec3::ZERO, DVec3::ZERO);
+                masses.balance(structure, &component, still, &mut loads);
+                loads
+            });
+            let mut last = || held.solve(factor, &of_round, &mut motions, end);
+            // What lasts and the blow are solved for at once.
+            let ((iterations, residual), more) = match &blow {
+                Some(loads) => rayon::join(last, || held.solve(factor, loads, &mut of_blow, end).0),
+                None => (last(), 0),
+            };
+            response.iterations += iterations + more;
+            is_stale = round > 0 && iterations.max(more) > STALE;
             if round == 0 {
                 carried = of_round.iter().zip(&residual).map(|(load, rest)| *load - *rest).collect();
             }
             let mut compliance = 0.0;
-            let strikes = left > 0.0 && !came_apart && !pattern.is_empty();
-            if strikes {
-                let mut loads = pattern.to_vec();
-                let still = (all.density, DVec3::ZERO, DVec3::ZERO);
-                masses.balance(structure, &component, still, &mut loads);
-                let (iterations, _) = held.solve(factor, &loads, &mut of_blow, end);
-                response.iterations += iterations;
-                is_stale |= round > 0 && iterations > STALE;
+            if let Some(loads) = &blow {
                 compliance = loads.iter().zip(&of_blow).map(|(load, motion)| load.dot(*motion)).sum();
             }
             let hardness = if compliance > 0.0 { (2.0 * left / compliance).sqrt() } else { 0.0 };

@@ -95,7 +95,12 @@ impl Standing {
 
     /// The incomplete factor of its stiffness.
     pub fn factor(&self, held: &Held<'_>) -> &Factor {
-        self.factor.get_or_init(|| Arc::new(held.factor()))
+        if let Some(factor) = self.factor.get() {
+            return factor;
+        }
+        // Made outside of the lock: a thread that waits for others in it may take up another body.
+        let made = Arc::new(held.factor());
+        self.factor.get_or_init(|| made)
     }
 
     pub fn kept(&self) -> Kept {

@@ -6,11 +6,12 @@
 //! one iteration solves a tree exactly. The factor of the whole structure also serves while bonds fail within a step.
 
 use glam::{DMat3, DVec3};
+use rayon::prelude::*;
 
 use super::{
     block::{Block, Six, cross_matrix},
-    coarse::Coarse,
-    factor::Factor,
+    coarse::{Coarse, OF_DOMAIN, domains},
+    factor::{Factor, Rows},
     graph::{Bond, Structure},
     standing::{Base, Standing},
 };
@@ -19,6 +20,10 @@ use super::{
 pub(super) const SOLVED: f64 = 1e-6;
 /// Most iterations.
 pub(super) const MOST: usize = 1000;
+/// From so many parts on all cores multiply by K.
+const MANY: usize = 2 * OF_DOMAIN;
+/// Springs or parts that a core takes at once, at least.
+const AT_ONCE: usize = 512;
 
 /// Stiffness of a bond.
 #[derive(Clone, Copy, Debug)]
@@ -88,6 +93,42 @@ impl Spring {
     }
 }
 
+/// The ends of springs at each part.
+pub(super) struct Ends {
+    /// Where those of each part begin, and where the last one's end.
+    start: Vec<u32>,
+    /// Springs, ascending, and which side of each it is.
+    ends: Vec<(u32, u8)>,
+}
+
+impl Ends {
+    /// Of the bonds that hold.
+    pub fn new(held: &Held<'_>) -> Self {
+        let springs = || held.springs.iter().zip(held.alive).enumerate().filter(|(_, (_, alive))| **alive);
+        let mut start = vec![0u32; held.pinned.len() + 1];
+        for (_, (spring, _)) in springs() {
+            spring.ends.iter().for_each(|end| start[*end as usize + 1] += 1);
+        }
+        for part in 1..start.len() {
+            start[part] += start[part - 1];
+        }
+        let mut next = start.clone();
+        let mut ends = vec![(0, 0); start[start.len() - 1] as usize];
+        for (at, (spring, _)) in springs() {
+            for (side, end) in (0..).zip(spring.ends) {
+                let place = &mut next[end as usize];
+                ends[*place as usize] = (at as u32, side);
+                *place += 1;
+            }
+        }
+        Self { start, ends }
+    }
+
+    fn of_part(&self, part: usize) -> &[(u32, u8)] {
+        &self.ends[self.start[part] as usize..self.start[part + 1] as usize]
+    }
+}
+
 /// Which bonds hold, and which parts stay where they are: anchored ones, and one of each component without any, which
 /// may be any one since loads on such a component are in balance.
 pub(super) struct Held<'a> {
@@ -132,34 +173,38 @@ impl<'a> Held<'a> {
 
     /// The incomplete factor of the bonds that hold.
     pub fn factor(&self) -> Factor {
-        let (order, _) = self.elimination_order();
+        let (domain, count) = domains(self, self.nodes);
+        let mut all: Vec<Rows> = (0..count).map(|_| Rows::default()).collect();
         let mut place = vec![u32::MAX; self.structure.parts.len()];
-        for (at, part) in order.iter().enumerate() {
-            place[*part as usize] = at as u32;
+        for part in self.elimination_order().0 {
+            let rows = &mut all[domain[part as usize] as usize];
+            place[part as usize] = rows.order.len() as u32;
+            rows.order.push(part);
+            rows.diagonal.push(Block::ZERO);
+            rows.below.push(Vec::new());
         }
-        let mut diagonal = vec![Block::ZERO; order.len()];
-        let mut below: Vec<Vec<(u32, Block)>> = vec![Vec::new(); order.len()];
         for ((bond, spring), _) in
             self.structure.bonds.iter().zip(self.springs).zip(self.alive).filter(|(_, alive)| **alive)
         {
             let places = bond.ends.map(|end| place[end as usize]);
-            for (side, place) in places.into_iter().enumerate() {
-                if let Some(own) = diagonal.get_mut(place as usize) {
+            let of = bond.ends.map(|end| domain[end as usize] as usize);
+            for (side, (place, of)) in places.into_iter().zip(of).enumerate() {
+                if let Some(own) = all[of].diagonal.get_mut(place as usize) {
                     own.add(&spring.block(side, side));
                 }
             }
-            if places.contains(&u32::MAX) {
+            if places.contains(&u32::MAX) || of[0] != of[1] {
                 continue;
             }
             let [first, second] = if places[0] < places[1] { [0, 1] } else { [1, 0] };
-            let list = &mut below[places[first] as usize];
+            let list = &mut all[of[0]].below[places[first] as usize];
             let block = spring.block(second, first);
             match list.iter_mut().find(|(at, _)| *at == places[second]) {
                 Some((_, there)) => there.add(&block),
                 None => list.push((places[second], block)),
             }
         }
-        Factor::new(order, &diagonal, &below, Coarse::new(self, self.nodes))
+        Factor::new(&all, || Coarse::new(self, self.nodes))
     }
 
     /// K u.
@@ -176,6 +221,25 @@ impl<'a> Held<'a> {
                 *value = Six::ZERO;
             }
         }
+    }
+
+    /// K u on all cores, summed in the same order; `on_springs` is scratch.
+    pub fn product_at_once(&self, ends: &Ends, on_springs: &mut Vec<[Six; 2]>, u: &[Six], out: &mut [Six]) {
+        let loads = |(spring, alive): (&Spring, &bool)| match alive {
+            true => spring.loads(spring.opening(spring.ends.map(|end| u[end as usize]))),
+            false => [Six::ZERO; 2],
+        };
+        let springs = self.springs.par_iter().zip(self.alive).with_min_len(AT_ONCE);
+        springs.map(loads).collect_into_vec(on_springs);
+        let on_springs = &*on_springs;
+        out.par_iter_mut().enumerate().with_min_len(AT_ONCE).for_each(|(part, value)| {
+            *value = Six::ZERO;
+            let own = if self.pinned[part] { &[][..] } else { ends.of_part(part) };
+            for (spring, side) in own {
+                let [on_a, on_b] = on_springs[*spring as usize];
+                if *side == 0 { *value -= on_a } else { *value += on_b }
+            }
+        });
     }
 
     /// Solves K u = `loads` from the guess in `u`, in at most so many iterations or to this residual, as a share of the
@@ -212,14 +276,20 @@ impl<'a> Held<'a> {
             return (0, wanted);
         }
         let mut product = vec![Six::ZERO; count];
-        self.product(u, &mut product);
+        let ends = (count >= MANY).then(|| Ends::new(self));
+        let mut on_springs = Vec::new();
+        let mut multiply = |u: &[Six], out: &mut [Six]| match &ends {
+            Some(ends) => self.product_at_once(ends, &mut on_springs, u, out),
+            None => self.product(u, out),
+        };
+        multiply(u, &mut product);
         let mut residual: Vec<Six> = wanted.iter().zip(&product).map(|(a, b)| *a - *b).collect();
         precondition(&residual, &mut z);
         let mut along = z.clone();
         let mut rho = dot(&residual, &z);
         let mut iterations = 0;
         while rho > tolerance * tolerance * scale && iterations < most {
-            self.product(&along, &mut product);
+            multiply(&along, &mut product);
             let curvature = dot(&along, &product);
             if curvature.is_nan() || curvature <= 0.0 {
                 break;

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use glam::{DMat3, DVec3, UVec3};
 
-use super::{block::Six, graph::component_of, stiffness::*, *};
+use super::{block::Six, coarse::domains, graph::component_of, stiffness::*, *};
 use crate::{
     fracture::CrackSection,
     geometry::Aabb,
@@ -264,6 +264,58 @@ fn the_solver_finds_what_elimination_of_the_whole_matrix_finds() {
     let error = wanted.iter().zip(&found).map(|(a, b)| (a.linear - b.linear).length()).fold(0.0, f64::max);
     println!("{iterations} iterations, error {:.1e} of {largest:.2e} m", error / largest);
     assert!(error < 1e-6 * largest && iterations < 60, "{error} of {largest} in {iterations}");
+}
+
+#[test]
+fn a_large_wall_is_solved_in_domains_and_to_the_same_bytes_on_any_threads() {
+    let size = DVec3::new(0.2, 0.1, 0.15);
+    let wall = bricks(UVec3::new(40, 28, 2), size, Strength::default(), |at| at.y == 0);
+    let alive: Vec<bool> = (0..wall.bonds.len()).map(|bond| bond % 7 != 3).collect();
+    let component = component_of(&wall, &alive);
+    let base = standing::Base::new(&wall);
+    let held = Held::new(&wall, &base, &alive, &component);
+    let (domain, count) = domains(&held, &base.nodes);
+    let of = |own: u32| domain.iter().zip(&held.pinned).filter(|(d, pinned)| **d == own && !**pinned).count();
+    assert_eq!((count, of(0), of(1)), (2, 1080, 1080));
+    let loads: Vec<Six> = (0..wall.parts.len())
+        .map(|k| {
+            let t = k as f64;
+            let linear = DVec3::new((t * 1.3).sin() * 5.0, -72.0, (t * 2.1).sin() * 5.0);
+            Six { linear, angular: DVec3::new((t * 0.3).cos(), (t * 1.7).sin(), 0.0) }
+        })
+        .collect();
+    let solved = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+        pool.install(|| {
+            let mut motions = vec![Six::ZERO; loads.len()];
+            let (iterations, _) = held.solve(&held.factor(), &loads, &mut motions, (MOST, 1e-7));
+            let mut product = motions.clone();
+            held.product_at_once(&Ends::new(&held), &mut Vec::new(), &motions, &mut product);
+            (iterations, motions, product)
+        })
+    };
+    let alone = solved(1);
+    assert!(alone == solved(3));
+    let (iterations, motions, at_once) = alone;
+    // K times the motions gives the loads, by the plain sum over the bonds.
+    let mut product = motions.clone();
+    held.product(&motions, &mut product);
+    assert!(product == at_once);
+    let rest = |k: usize| if held.pinned[k] { 0.0 } else { (product[k].linear - loads[k].linear).length() };
+    let worst = (0..loads.len()).map(rest).fold(0.0, f64::max);
+    println!("{iterations} iterations, {worst:.1e} N of 72 are left");
+    assert!(worst < 0.3 && iterations < 300, "{worst} N after {iterations}");
+}
+
+#[test]
+fn what_a_blow_breaks_is_the_same_on_any_threads() {
+    let on = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+        pool.install(|| struck(41, 400.0, StrengthMaterial::Oak.strength()).1)
+    };
+    let alone = on(1);
+    assert!(!alone.failures.is_empty() && alone.iterations > 1, "{alone:?}");
+    assert!(alone == on(3));
 }
 
 #[test]

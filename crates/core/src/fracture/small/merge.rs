@@ -5,15 +5,10 @@
 //! that a third piece owns, too, keeps one copy, whose crack plane faces the cells outside.
 //!
 //! # The pieces that own the voxels of small pieces
-//!
-//! # Parts of one break become one octree again, long after the break
-//!
-//! In: the broken object, its pattern, and the trees and cells of all its parts. Out: one tree of some of them, by the
-//! rule for small pieces ([`super::merge`]).
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{Arc, OnceLock},
+    ops::Range,
 };
 
 use glam::IVec3;
@@ -21,8 +16,6 @@ use rayon::prelude::*;
 
 use crate::{
     fracture::{Cancel, Cancelled, Pattern, Piece, UNIT_BITS, voronoi::surface::plane::Plane},
-    geometry::UnionFind,
-    shape::GridMass,
     svo::{
         Forest, LeafColor, Leaves, Octant, build,
         morton::{self, Key},
@@ -37,7 +30,6 @@ pub(in crate::fracture) struct Joining<'a> {
     /// The pieces' octrees.
     pub forest: &'a Forest,
     pub pieces: &'a [Piece],
-    pub holders: &'a Holders,
     pub cancel: &'a Cancel,
 }
 
@@ -54,6 +46,7 @@ const CHECK_EVERY: Key = 512;
 /// [`Cancelled`].
 pub(in crate::fracture) fn join(
     work: &Joining<'_>,
+    holders: &Holders,
     ids: &[u32],
     members: &[&Piece],
 ) -> Result<(Forest, u64), Cancelled> {
@@ -61,76 +54,110 @@ pub(in crate::fracture) fn join(
     let copies_of = |piece: &&Piece| leaves_of(work.forest, piece).map(|leaf| (keys.at(leaf), leaf));
     let mut copies: Vec<(Key, usize)> = members.par_iter().flat_map_iter(copies_of).collect();
     copies.par_sort_unstable();
-    join_copies(work, ids, members, &copies)
+    let mut is_own = vec![false; work.pieces.len()];
+    ids.iter().for_each(|id| is_own[*id as usize] = true);
+    let seeds = seeds_of_objects(work.pattern);
+    let voxel = |copies: &[(Key, usize)]| -> Result<(Key, Voxel), Cancelled> {
+        let key = copies[0].0;
+        let owners: Vec<u32> = match copies {
+            [_] => Vec::new(),
+            _ => of_voxel(holders, key).iter().map(|(_, piece)| *piece).collect(),
+        };
+        let copies: Vec<usize> = copies.iter().map(|(_, leaf)| *leaf).collect();
+        Ok((key, joined_voxel(work, &seeds, &is_own, (key, owners.as_slice(), copies.as_slice()))?))
+    };
+    let joined: Vec<(Key, Voxel)> =
+        copies.par_chunk_by(|a, b| a.0 == b.0).map(voxel).collect::<Result<_, _>>()?;
+    let mut all = Voxels::default();
+    joined.into_iter().for_each(|(key, voxel)| all.push(key, voxel));
+    let count = all.inside.len() as u64;
+    Ok((tree(work.forest.level, all.leaves, &all.inside, &inner_spans(work.forest, members)), count))
 }
 
-/// The same, given every leaf of the members, ascending.
-fn join_copies(
-    work: &Joining<'_>,
-    ids: &[u32],
-    members: &[&Piece],
-    copies: &[(Key, usize)],
-) -> Result<(Forest, u64), Cancelled> {
-    let own: BTreeSet<u32> = ids.iter().copied().collect();
-    let seeds = seeds_of_objects(work.pattern);
-    let joined =
-        copies.par_chunk_by(|a, b| a.0 == b.0).map(|copies| joined_voxel(work, &seeds, &own, copies));
-    let joined: Vec<(Key, Option<Leaf>)> = joined.collect::<Result<_, _>>()?;
-    let mut out = Leaves::default();
-    let mut healed: Vec<Key> = Vec::new();
-    for (key, leaf) in joined {
-        let Some(Leaf { coverage, normal, color, cut }) = leaf else {
-            healed.push(key);
-            continue;
+/// The voxels of a joined tree, ascending.
+#[derive(Default)]
+pub(super) struct Voxels {
+    pub leaves: Leaves,
+    /// Crack voxels that are inside again.
+    pub inside: Vec<Key>,
+}
+
+impl Voxels {
+    /// Appends a voxel.
+    pub fn push(&mut self, key: Key, voxel: Voxel) {
+        let Leaf { coverage, normal, color, cut } = match voxel {
+            Voxel::Surface(leaf) => leaf,
+            Voxel::Inside => return self.inside.push(key),
+            Voxel::Outside => return,
         };
-        out.keys.push(key);
-        out.normals.push(normal);
-        out.colors.push(color);
-        out.coverage.push(coverage);
-        out.cuts.push(cut);
+        self.leaves.keys.push(key);
+        self.leaves.normals.push(normal);
+        self.leaves.colors.push(color);
+        self.leaves.coverage.push(coverage);
+        self.leaves.cuts.push(cut);
     }
 
-    let count = healed.len() as u64;
-    let level = work.forest.level;
-    let within = inner_spans(work.forest, members);
-    let inside = |key: Key, at: u32| {
+    /// Appends a range of the leaves of a tree.
+    pub fn extend(&mut self, from: &Leaves, range: Range<usize>) {
+        let own = &mut self.leaves;
+        own.keys.extend_from_slice(from.keys.slice(range.clone()));
+        own.normals.extend_from_slice(&from.normals[range.clone()]);
+        own.colors.extend_from_slice(&from.colors[range.clone()]);
+        own.coverage.extend_from_slice(&from.coverage[range.clone()]);
+        own.cuts.extend_from_slice(&from.cuts[range]);
+    }
+}
+
+/// The tree of these leaves, with crack voxels that are `inside` again, and `within` octants that were inside before
+/// ([`inner_spans`]).
+pub(super) fn tree(level: u32, leaves: Leaves, inside: &[Key], within: &[(Key, Key)]) -> Forest {
+    let is_inside = |key: Key, at: u32| {
         // An octant without boundary voxels is inside throughout or outside throughout: one voxel tells.
         let key = key << (3 * (level - at));
         let at = within.partition_point(|(start, _)| *start <= key);
-        healed.binary_search(&key).is_ok() || at.checked_sub(1).is_some_and(|at| within[at].1 > key)
+        inside.binary_search(&key).is_ok() || at.checked_sub(1).is_some_and(|at| within[at].1 > key)
     };
-    Ok((build(level, out, &inside), count))
+    build(level, leaves, &is_inside)
+}
+
+/// What a voxel of parts becomes once they are joined.
+pub(super) enum Voxel {
+    Surface(Leaf),
+    Inside,
+    /// None of the parts owns it.
+    Outside,
 }
 
 /// A leaf of the joined tree.
-struct Leaf {
+pub(super) struct Leaf {
     coverage: f32,
     normal: u32,
     color: LeafColor,
     cut: u32,
 }
 
-/// What becomes of a voxel whose copies are these: a leaf, or nothing where it is inside again.
-fn joined_voxel(
+/// What becomes of a voxel of the `owners`, whose `copies` are the leaves of those of them that are joined (`is_own`, by
+/// piece). It depends on nothing else of the parts.
+pub(super) fn joined_voxel(
     work: &Joining<'_>,
     seeds: &BTreeMap<u32, Vec<usize>>,
-    own: &BTreeSet<u32>,
-    copies: &[(Key, usize)],
-) -> Result<(Key, Option<Leaf>), Cancelled> {
+    is_own: &[bool],
+    (key, owners, copies): (Key, &[u32], &[usize]),
+) -> Result<Voxel, Cancelled> {
     let leaves = &work.forest.leaves;
-    let (key, first) = copies[0];
+    let first = copies[0];
     if key % CHECK_EVERY == 0 {
         work.cancel.check()?;
     }
-    let coverage: f32 = copies.iter().map(|(_, leaf)| leaves.coverage[*leaf]).sum();
+    let coverage: f32 = copies.iter().map(|leaf| leaves.coverage[*leaf]).sum();
     let leaf = |coverage: f32, (normal, color, cut): (u32, LeafColor, u32)| {
-        Ok((key, Some(Leaf { coverage: coverage.min(1.0), normal, color, cut })))
+        Ok(Voxel::Surface(Leaf { coverage: coverage.min(1.0), normal, color, cut }))
     };
     let as_it_was = (leaves.normals[first], leaves.colors[first], leaves.cuts[first]);
     if copies.len() == 1 {
         return leaf(coverage, as_it_was);
     }
-    let strangers = of_voxel(work.holders, key).iter().any(|(_, piece)| !own.contains(piece));
+    let strangers = owners.iter().any(|piece| !is_own[*piece as usize]);
     let before = work.source.0.octant_at(work.source.1 as usize, morton::decode(key));
     let of_source = match before {
         Octant::Leaf(leaf) => {
@@ -147,10 +174,11 @@ fn joined_voxel(
             let sum = if (coverage - whole).abs() <= whole * (1.0 - WHOLE) { whole } else { coverage };
             leaf(sum, surface)
         }
-        (false, None) if coverage >= WHOLE => Ok((key, None)),
+        (false, None) if coverage >= WHOLE => Ok(Voxel::Inside),
         (false, None) => leaf(coverage, as_it_was),
         (true, of_source) => {
-            let (normal, color, cut) = facing(work, seeds, own, key, of_source).unwrap_or(as_it_was);
+            let (normal, color, cut) =
+                facing(work, seeds, is_own, (key, owners), of_source).unwrap_or(as_it_was);
             let color = if of_source.is_some() {
                 color
             } else {
@@ -163,7 +191,7 @@ fn joined_voxel(
 
 /// First voxel of each internal node of the members, ascending, and the one behind the last of all up to it: asking each
 /// of a thousand members for every octant took by far the most of a merge.
-fn inner_spans(forest: &Forest, members: &[&Piece]) -> Vec<(Key, Key)> {
+pub(super) fn inner_spans(forest: &Forest, members: &[&Piece]) -> Vec<(Key, Key)> {
     let mut spans = Vec::new();
     for piece in members {
         forest.visit_internal(piece.tree as usize, &mut |_, low, size| {
@@ -172,16 +200,21 @@ fn inner_spans(forest: &Forest, members: &[&Piece]) -> Vec<(Key, Key)> {
         });
     }
     spans.sort_unstable();
-    let mut last = 0;
-    for (_, end) in &mut spans {
-        last = last.max(*end);
-        *end = last;
-    }
+    reach_on(&mut spans);
     spans
 }
 
+/// Lets each of ascending spans end where the last one up to it ends.
+pub(super) fn reach_on(spans: &mut [(Key, Key)]) {
+    let mut last = 0;
+    for (_, end) in spans {
+        last = last.max(*end);
+        *end = last;
+    }
+}
+
 /// Seeds of each object.
-fn seeds_of_objects(pattern: &Pattern) -> BTreeMap<u32, Vec<usize>> {
+pub(super) fn seeds_of_objects(pattern: &Pattern) -> BTreeMap<u32, Vec<usize>> {
     let mut seeds: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     for (seed, object) in pattern.objects.iter().take(pattern.seeds.len()).enumerate() {
         seeds.entry(*object).or_default().push(seed);
@@ -201,25 +234,22 @@ fn leaf_index(octant: Octant) -> usize {
 fn facing(
     work: &Joining<'_>,
     seeds: &BTreeMap<u32, Vec<usize>>,
-    own: &BTreeSet<u32>,
-    key: Key,
+    is_own: &[bool],
+    (key, owners): (Key, &[u32]),
     of_source: Option<(u32, LeafColor, u32)>,
 ) -> Option<(u32, LeafColor, u32)> {
     let edge = 1i64 << (UNIT_BITS - work.forest.level);
     let low = morton::decode(key).map(|v| i64::from(v) * edge);
-    let objects: BTreeSet<u32> =
-        of_voxel(work.holders, key).iter().map(|(_, piece)| work.pieces[*piece as usize].cell).collect();
-    let own_objects: BTreeSet<u32> = of_voxel(work.holders, key)
-        .iter()
-        .filter(|(_, piece)| own.contains(piece))
-        .map(|(_, piece)| work.pieces[*piece as usize].cell)
-        .collect();
+    let cell = |piece: &u32| work.pieces[*piece as usize].cell;
+    let objects: BTreeSet<u32> = owners.iter().map(cell).collect();
+    let own_objects: BTreeSet<u32> =
+        owners.iter().filter(|piece| is_own[**piece as usize]).map(cell).collect();
     let candidates: Vec<usize> =
         objects.iter().filter_map(|object| seeds.get(object)).flatten().copied().collect();
     let distance = |at: [i64; 3], seed: usize| -> i64 {
         (0..3).map(|k| (at[k] - i64::from(work.pattern.seeds[seed][k])).pow(2)).sum()
     };
-    let owners: BTreeSet<usize> = (0..8)
+    let at_corners: BTreeSet<usize> = (0..8)
         .filter_map(|c| {
             let at = std::array::from_fn(|k| low[k] + edge * (c >> k & 1));
             candidates.iter().copied().min_by_key(|seed| (distance(at, *seed), *seed))
@@ -227,7 +257,7 @@ fn facing(
         .collect();
     let centre = low.map(|v| v + edge / 2);
     let (mine, others): (Vec<usize>, Vec<usize>) =
-        owners.into_iter().partition(|seed| own_objects.contains(&work.pattern.objects[*seed]));
+        at_corners.into_iter().partition(|seed| own_objects.contains(&work.pattern.objects[*seed]));
     let own_seed = mine.into_iter().min_by_key(|seed| (distance(centre, *seed), *seed))?;
     let point = |seed: usize| IVec3::from_array(work.pattern.seeds[seed]);
     let own_distance2 = distance(centre, own_seed) as i32;
@@ -275,92 +305,4 @@ pub(in crate::fracture) fn of_voxel(holders: &Holders, key: Key) -> &[(Key, u32)
     let first = holders.partition_point(|h| h.0 < key);
     let count = holders[first..].iter().take_while(|h| h.0 == key).count();
     &holders[first..first + count]
-}
-
-/// The parts of a break, some of which are to be merged.
-pub struct Rejoin {
-    source: (Arc<Forest>, u32),
-    pattern: Pattern,
-    forest: Arc<Forest>,
-    pieces: Vec<Piece>,
-    /// (voxel, part, leaf) of every leaf of every part, ascending: sorted once for all merges.
-    voxels: OnceLock<Vec<(Key, u32, u32)>>,
-}
-
-impl Rejoin {
-    /// For a break of (forest, tree) by `pattern` into trees of `forest`: each part's tree and cell.
-    #[must_use]
-    pub fn new(
-        source: (Arc<Forest>, u32),
-        pattern: Pattern,
-        forest: Arc<Forest>,
-        parts: impl Iterator<Item = (u32, u32)>,
-    ) -> Self {
-        // Sums of these pieces are not used.
-        let piece = |(tree, cell)| Piece { tree, cell, voxels: 0, mass: GridMass::default() };
-        Self { source, pattern, forest, pieces: parts.map(piece).collect(), voxels: OnceLock::new() }
-    }
-
-    /// Whether these are the trees of its parts.
-    #[must_use]
-    pub fn is_of(&self, forest: &Arc<Forest>) -> bool {
-        Arc::ptr_eq(&self.forest, forest)
-    }
-
-    fn voxels(&self) -> &[(Key, u32, u32)] {
-        self.voxels.get_or_init(|| {
-            let keys = &self.forest.leaves.keys;
-            let of_part = |(part, piece): (usize, &Piece)| {
-                leaves_of(&self.forest, piece).map(move |leaf| (keys.at(leaf), part as u32, leaf as u32))
-            };
-            let mut all: Vec<_> = self.pieces.par_iter().enumerate().flat_map_iter(of_part).collect();
-            all.par_sort_unstable();
-            all
-        })
-    }
-
-    /// One tree of the parts that `members` number, ascending; `None` if they are not connected: each must share a
-    /// voxel with another, as parts without dust between them do.
-    ///
-    /// # Errors
-    /// [`Cancelled`].
-    pub fn one_of(&self, members: &[u32], cancel: &Cancel) -> Result<Option<Forest>, Cancelled> {
-        let mut is_member = vec![false; self.pieces.len()];
-        members.iter().for_each(|part| is_member[*part as usize] = true);
-        let (mut holders, mut copies): (Holders, Vec<(Key, usize)>) = (Vec::new(), Vec::new());
-        for of_voxel in self.voxels().chunk_by(|a, b| a.0 == b.0) {
-            let before = copies.len();
-            let own = of_voxel.iter().filter(|(_, part, _)| is_member[*part as usize]);
-            copies.extend(own.map(|(key, _, leaf)| (*key, *leaf as usize)));
-            if copies.len() > before {
-                holders.extend(of_voxel.iter().map(|(key, part, _)| (*key, *part)));
-            }
-        }
-        if !hang_together(&holders, members) {
-            return Ok(None);
-        }
-        let pieces: Vec<&Piece> = members.iter().map(|p| &self.pieces[*p as usize]).collect();
-        let work = Joining {
-            source: (&self.source.0, self.source.1),
-            pattern: &self.pattern,
-            forest: &self.forest,
-            pieces: &self.pieces,
-            holders: &holders,
-            cancel,
-        };
-        Ok(Some(join_copies(&work, members, &pieces, &copies)?.0))
-    }
-}
-
-/// Whether `members` are connected by voxels that two of them own.
-fn hang_together(holders: &Holders, members: &[u32]) -> bool {
-    let mut sets = UnionFind::new(members.len());
-    for of_voxel in holders.chunk_by(|a, b| a.0 == b.0) {
-        let mut own = of_voxel.iter().filter_map(|(_, piece)| members.binary_search(piece).ok());
-        let Some(first) = own.next() else { continue };
-        for other in own {
-            sets.join(first as u32, other as u32);
-        }
-    }
-    (1..members.len() as u32).all(|member| sets.find(member) == sets.find(0))
 }

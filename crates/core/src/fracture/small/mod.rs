@@ -15,8 +15,9 @@ use std::{
 use rayon::prelude::*;
 
 mod merge;
+mod rejoin;
 
-pub use self::merge::Rejoin;
+pub use self::rejoin::Rejoin;
 
 use self::merge::{Holders, Joining, holders, join, leaves_of, of_voxel};
 use super::{Cancel, Cancelled, Dropped, Fracture, Merge, Pattern, Piece, SmallRule, Smallest};
@@ -178,8 +179,8 @@ fn join_groups(
             let members: Vec<&Piece> = group.members.iter().map(|p| &fracture.pieces[*p as usize]).collect();
             let pieces = &fracture.pieces;
             let Work { source, pattern, cancel } = *work;
-            let joining = Joining { source, pattern, forest: &forest, pieces, holders, cancel };
-            Ok((**name, join(&joining, &group.members, &members)?))
+            let joining = Joining { source, pattern, forest: &forest, pieces, cancel };
+            Ok((**name, join(&joining, holders, &group.members, &members)?))
         })
         .collect::<Result<BTreeMap<u32, (Forest, u64)>, Cancelled>>()?;
 
