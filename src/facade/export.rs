@@ -80,6 +80,14 @@ impl Pieces {
         Ok(report)
     }
 
+    /// Adds the names and origins of the pieces to a report of them without meshes.
+    pub(crate) fn tell_of_pieces(&self, report: &mut FractureReport) {
+        let mut pieces = self.assembly.clone();
+        pieces.sources.insert(None, self.source());
+        pieces.find_origins();
+        report.tell_of_pieces(&pieces, &[]);
+    }
+
     /// Checks the pieces and writes them into a folder that is not in its place yet; [`finish`] puts it there.
     ///
     /// # Errors

@@ -134,20 +134,23 @@ def licence_files(folder):
 
 def licences(target):
     """One text with the licences of all crates in the program, each text once."""
-    texts, without = {}, []
+    texts, without = {}, {"Apache-2.0": [], "Unlicense": []}
     listed = crates(target)
     for name, number, licence, folder in listed:
         found = list(licence_files(folder))
         for text in found:
             texts.setdefault(text, []).append(f"{name} {number}")
         if not found:
-            without.append(f"{name} {number}")
-            if "Apache-2.0" not in licence:
+            # The Unlicense gives everything away and asks for no text.
+            terms = next((terms for terms in without if terms in licence), None)
+            if terms is None:
                 raise PackageError(f"{name} ships no text of its licence, {licence}: extend licence_files")
+            without[terms].append(f"{name} {number}")
     lines = ["Libraries in this program, each with the licences that it may be used under.", ""]
     lines += [f"{name} {number}: {licence}" for name, number, licence, _ in listed]
-    if without:
-        lines += ["", "These ship no text of their licences and are used under Apache-2.0: " + ", ".join(without) + "."]
+    for terms, names in without.items():
+        if names:
+            lines += ["", f"These ship no text of their licences and are used under {terms}: " + ", ".join(names) + "."]
     lines += [""]
     for text, users in texts.items():
         lines += ["=" * 78, ", ".join(dict.fromkeys(users)), "=" * 78, "", text]

@@ -134,6 +134,7 @@ impl Task for Keeping<'_> {
         }
         if self.keep.contains(&Keep::Report) {
             let report = aside.path().join("report.json");
+            broken.pieces.tell_of_pieces(&mut broken.report);
             broken.report.write(&report, &broken.timings).map_err(to_place)?;
         }
         broken.notes.extend(aside.finish()?);

@@ -50,8 +50,6 @@ struct Beam {
 
 /// A body as three beams, in its principal axes.
 struct Beams {
-    /// Body axes from principal axes.
-    axes: DMat3,
     /// Edges of the box with the same moments, m.
     edges: DVec3,
     kg: f64,
@@ -81,7 +79,7 @@ impl Beams {
             contacts.iter().map(|c| [back * (c.point - mass.centre), back * c.impulse]).collect();
         let push: DVec3 = loads.iter().map(|[_, f]| *f).sum();
         let turn: DVec3 = loads.iter().map(|[r, f]| r.cross(*f)).sum();
-        Some(Self { axes, edges, kg, beams, motion: [push / kg, turn / moments], loads })
+        Some(Self { edges, kg, beams, motion: [push / kg, turn / moments], loads })
     }
 
     /// Force and torque on what lies beyond the section at `x` of the beam along `axis`: by contacts, and by inertia.
