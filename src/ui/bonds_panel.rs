@@ -79,6 +79,7 @@ fn lumps(ui: &mut egui::Ui, strength: &mut BodyStrength, out: &mut UiOutput) {
         let field = ui.add(field.update_while_editing(false)).on_hover_text(tip);
         out.name("lumps", &field);
         if field.changed() {
+            let levels = lumps.len();
             match (count, lumps.first_mut()) {
                 (0 | 1, Some(_)) => drop(lumps.remove(0)),
                 (0 | 1, None) => {}
@@ -88,7 +89,7 @@ fn lumps(ui: &mut egui::Ui, strength: &mut BodyStrength, out: &mut UiOutput) {
             // A scene's factors are those of its levels: they go with these.
             if lumps.is_empty() {
                 lump_strength.clear();
-            } else if lump_strength.len() > lumps.len() + 1 {
+            } else if lumps.len() < levels && !lump_strength.is_empty() {
                 lump_strength.remove(0);
             }
         }

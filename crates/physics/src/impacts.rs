@@ -151,8 +151,8 @@ impl BlowContacts {
         self.strengths.get(&body.id).filter(|_| !body.is_static() && body.def.structure.is_none())
     }
 
-    /// Notes how fast contacts close before a round is solved.
-    pub fn before(&mut self, bodies: &[Body], manifolds: &[Manifold]) {
+    /// Notes how fast contacts close before a round is solved. What rests, and is not `live`, does not strike.
+    pub fn before(&mut self, bodies: &[Body], manifolds: &[Manifold], live: &[bool]) {
         if self.strengths.is_empty() && !self.keeps {
             return;
         }
@@ -160,22 +160,28 @@ impl BlowContacts {
             let ends = ends(bodies, manifold);
             ends.into_iter().flatten().any(|k| self.strength(&bodies[k]).is_some())
         };
-        let looked_at = manifolds.iter().enumerate().filter(|(_, m)| self.keeps || may_break(m));
+        let all = manifolds.iter().enumerate();
+        let looked_at = all.filter(|(at, m)| live[*at] && (self.keeps || may_break(m)));
         self.closing = looked_at.map(|(at, manifold)| (at, speeds(bodies, manifold))).collect();
     }
 
-    /// Adds the blows of a round. What rests does not strike.
-    pub fn after(&mut self, bodies: &[Body], manifolds: &[Manifold], live: &[bool]) {
+    /// Adds the blows of a round.
+    pub fn after(&mut self, bodies: &[Body], manifolds: &[Manifold]) {
         let all = std::mem::take(&mut self.closing);
-        let strikes = |(at, closing): &Closing| live[*at] && closing.iter().any(|speed| *speed > SLOWEST);
-        if !all.iter().any(strikes) {
+        let strikes = |closing: &[f64]| closing.iter().any(|speed| *speed > SLOWEST);
+        if !all.iter().any(|(_, closing)| strikes(closing)) {
             return;
         }
         let pushed = pushes(bodies, manifolds);
         let mut energies: BTreeMap<usize, f64> = BTreeMap::new();
         let mut judged: Vec<Closing> = Vec::new();
-        for (at, closing) in all.iter().filter(|(at, _)| live[*at] && manifolds[*at].presses()) {
+        for (at, closing) in all.iter().filter(|(at, _)| manifolds[*at].presses()) {
             let manifold = &manifolds[*at];
+            if !strikes(closing) {
+                // It takes no energy, but may support what is struck elsewhere.
+                judged.push((*at, vec![0.0; closing.len()]));
+                continue;
+            }
             let taken = share_taken(bodies, manifold, closing, &pushed);
             let after = speeds(bodies, manifold);
             if self.keeps {
@@ -222,9 +228,10 @@ impl BlowContacts {
         self.blows.append(&mut blows);
     }
 
-    /// Smaller blows than this pay for no crack through the body, J: no section is smaller than the volume by the diameter.
+    /// Smaller blows than this pay for no crack through the body, J. A mean section is the volume by an edge of the box with
+    /// the same moments. The edge is longest where all mass lies at both ends of the body: the root of 12 times the radius.
     fn least(&self, body: &Body) -> f64 {
-        let section = body.def.shape.mass().volume_m3 / (2.0 * body.def.radius());
+        let section = body.def.shape.mass().volume_m3 / (12.0f64.sqrt() * body.def.radius());
         self.strength(body).map_or(f64::INFINITY, |strength| strength.toughness * section)
     }
 

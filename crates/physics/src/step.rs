@@ -256,13 +256,13 @@ fn round(
     sleep::wake_touched(bodies, &manifolds, &pressed, settings);
     let live: Vec<bool> = manifolds.iter().map(|m| !m.rests(bodies)).collect();
     structures.before(bodies, &manifolds);
-    blows.before(bodies, &manifolds);
+    blows.before(bodies, &manifolds, &live);
     if let Some(record) = &mut cx.substeps {
         record.begin(manifolds.iter().map(|m| m.points.len()));
     }
     responder.advance(cx, bodies, &mut manifolds)?;
     structures.after(bodies, &manifolds, (&live, *share, settings.substeps));
-    blows.after(bodies, &manifolds, &live);
+    blows.after(bodies, &manifolds);
     add_up(&mut manifolds, live.iter().zip(&goes_on));
     if let Some(record) = &cx.substeps {
         for (k, (manifold, live)) in (0u32..).zip(manifolds.iter().zip(&live)) {

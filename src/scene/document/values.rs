@@ -69,7 +69,8 @@ fn copy_changed(body: &mut SceneBody, old: &Tuning, new: &Tuning, thrown: bool) 
         body.physics_level = Some(new.physics_level.clamp(1, body.level.max(1)));
     }
     if new.strength != old.strength {
-        let whole = match thrown {
+        // Other numbers of bonds make no body fragile that was not: the panels may show those of a body that holds.
+        let whole = match thrown || new.strength.whole == old.strength.whole {
             true => body.strength.as_ref().is_some_and(|own| own.whole),
             false => new.strength.whole,
         };
@@ -495,6 +496,26 @@ mod tests {
         assert!(document.is_fragile());
         let bears = [of(0, 0), of(1, 0), of(1, 1), of(1, 2)].map(|info| document.threshold(&info));
         assert_eq!(bears, [None, Some(2.0), Some(2.0), None]);
+    }
+
+    #[test]
+    fn other_bonds_make_no_body_fragile_until_the_panels_say_so() {
+        let held =
+            SceneBody { hold: true, strength: Some(Box::default()), ..SceneBody::standing("builtin:box", 5) };
+        let bodies = vec![held, SceneBody::standing("builtin:box", 5)];
+        let objects = bodies.iter().cloned().map(object).collect();
+        let mut document = Document::new(Tuning::default());
+        document.open(Scene { bodies, ..Scene::default() }, objects);
+        let breaks =
+            |document: &Document| [0, 1].map(|object| document.whole_strength(&of(object, 0)).is_some());
+        tune(&mut document, |tuning| tuning.strength.tension = Some(2e6));
+        assert_eq!([0, 1].map(|object| document.strength_of(object).tension), [Some(2e6); 2]);
+        assert_eq!((breaks(&document), document.is_fragile()), ([false; 2], false));
+        tune(&mut document, |tuning| tuning.strength.whole = false);
+        tune(&mut document, |tuning| tuning.strength.whole = true);
+        assert_eq!(breaks(&document), [false, true], "bonds decide about the body that holds");
+        tune(&mut document, |tuning| tuning.break_threshold = Some(3.0));
+        assert_eq!(breaks(&document), [false; 2], "by its speed");
     }
 
     #[test]

@@ -162,12 +162,10 @@ impl Breaking {
     }
 }
 
-/// The strengths by which bodies break that no bonds hold.
+/// The strengths by which bodies break that no bonds hold. What is locked stays whole.
 pub(in crate::scene) fn strengths(stage: &Stage, document: &Document) -> BTreeMap<BodyId, Strength> {
-    if !document.is_fragile() {
-        return BTreeMap::new();
-    }
-    let loose = stage.bodies().iter().filter(|body| body.def.structure.is_none() && !body.is_static());
+    let may_break = |body: &&Body| body.def.structure.is_none() && !body.is_static() && !body.locked;
+    let loose = stage.bodies().iter().filter(may_break);
     let strength = |body: &Body| Some((body.id, document.whole_strength(&stage.info_or_whole(body.id))?));
     loose.filter_map(strength).collect()
 }

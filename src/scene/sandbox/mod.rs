@@ -403,7 +403,9 @@ impl Sandbox {
         }
         let before = Velocities::of(&self.stage);
         let start = self.stage.has_structures().then(|| self.stage.begin());
-        self.stage.set_strengths(strengths(&self.stage, &self.document));
+        let fragile = self.document.is_fragile();
+        let known = fragile.then(|| strengths(&self.stage, &self.document));
+        self.stage.set_strengths(known.unwrap_or_default());
         self.stage.step()?;
         let time = self.stage.time();
         // What is struck and comes apart stops nothing: its parts meet what struck them, from where both were.
@@ -421,7 +423,7 @@ impl Sandbox {
         self.trace.note(time, self.stage.last_step());
         self.record();
         self.note_push(&before, time);
-        if self.document.is_fragile() {
+        if fragile {
             self.jobs.breaking.push_collisions(&before, &self.stage, &self.document, &self.breaks);
         }
         self.note_impacts(time, false);
