@@ -114,7 +114,9 @@ fn shapes(split: &Split, cancel: &Cancel) -> Result<Vec<Arc<Shape>>, SandboxErro
             _ => joined_shape(&split.ingredients, &numbers, &split.structure.whole, cancel).map(Arc::new),
         }
     };
-    if let Ingredients::Trees { rejoin, .. } = &split.ingredients {
+    if let Ingredients::Trees { rejoin, .. } = &split.ingredients
+        && split.sets.iter().any(|set| set.len() > 1)
+    {
         rejoin.get_ready();
     }
     split.sets.par_iter().map(one).collect()

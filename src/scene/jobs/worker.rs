@@ -2,9 +2,41 @@
 //!
 //! In: work that takes long. Out: its result, once. Dropping the worker cancels the work, which nobody waits for.
 
-use std::sync::mpsc::{self, TryRecvError};
+use std::sync::{
+    atomic::{AtomicUsize, Ordering},
+    mpsc::{self, TryRecvError},
+};
 
 use crate::fracture::{Cancel, CancelOnDrop};
+
+/// Workers that share the cores in full; each one more has fewer threads. One that was dropped runs until its work looks
+/// at the token, and a slider may start many meanwhile.
+const IN_FULL: usize = 4;
+
+/// Number of workers whose threads run.
+static RUNNING: AtomicUsize = AtomicUsize::new(0);
+
+/// Counts a worker as long as it runs, also where its work panics.
+struct Running;
+
+impl Running {
+    /// With the number of threads for its work, of this many cores. Results do not depend on the number of threads.
+    fn on(cores: usize) -> (Self, usize) {
+        let running = RUNNING.fetch_add(1, Ordering::Relaxed) + 1;
+        (Self, threads_of(running, cores))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        RUNNING.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Threads of one more worker where that many run with it.
+fn threads_of(running: usize, cores: usize) -> usize {
+    (cores * IN_FULL / running.max(IN_FULL)).max(1)
+}
 
 /// Work under way.
 pub(in crate::scene) struct Worker<T> {
@@ -19,14 +51,17 @@ impl<T: Send + 'static> Worker<T> {
         let (sender, receiver) = mpsc::channel();
         let cancel = Cancel::possible();
         let waits = CancelOnDrop(cancel.clone());
-        std::thread::spawn(move || {
+        let run = move || {
+            let (_running, threads) = Running::on(rayon::current_num_threads());
             // The channel is closed only when the result is not wanted any more.
             let work = move || drop(sender.send(work(&cancel)));
-            match rayon::ThreadPoolBuilder::new().build() {
+            match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
                 Ok(pool) => pool.install(work),
                 Err(_) => work(),
             }
-        });
+        };
+        // Where the system refuses a thread, the work stops without a result.
+        drop(std::thread::Builder::new().spawn(run));
         Self { receiver, _waits: waits }
     }
 
@@ -76,5 +111,28 @@ impl<T: Send + 'static> Once<T> {
     /// The result.
     pub fn result(&self) -> Option<&T> {
         if let Self::Done(result) = self { result.as_ref() } else { None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_workers_have_all_cores_and_many_share_them() {
+        assert_eq!([1, 4, 5, 8, 1000].map(|running| threads_of(running, 16)), [16, 16, 12, 8, 1]);
+        assert_eq!([1, 4, 5, 8, 9].map(|running| threads_of(running, 2)), [2, 2, 1, 1, 1]);
+        // Forty that do not stop have a little more than three times the threads of four, and not ten times.
+        assert!((1..=40).map(|running| threads_of(running, 64)).sum::<usize>() < 13 * 64);
+    }
+
+    #[test]
+    fn work_that_panics_ends_without_a_result() {
+        let worker = Worker::<u32>::start(|_| panic!("as planned"));
+        let ended = std::iter::repeat_with(|| {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+            worker.ended()
+        });
+        assert_eq!(ended.take(10_000).flatten().next(), Some(None));
     }
 }

@@ -61,7 +61,7 @@ struct Joined {
     /// Leaves of all of them.
     copies: usize,
     /// Their tree.
-    forest: Arc<Forest>,
+    forest: Forest,
     /// Crack voxels that are inside again, ascending.
     inside: Vec<Key>,
 }
@@ -112,7 +112,11 @@ impl Rejoin {
     /// # Errors
     /// [`Cancelled`].
     pub fn one_of(&self, members: &[u32], cancel: &Cancel) -> Result<Option<Arc<Forest>>, Cancelled> {
-        Ok(self.joined(members, cancel)?.map(|(joined, _)| Arc::clone(&joined.forest)))
+        // Its own copy of what is kept here: an arena frees the memory of forests without other owners.
+        let own = |joined: Arc<Joined>| {
+            Arc::try_unwrap(joined).map_or_else(|kept| kept.forest.clone(), |own| own.forest)
+        };
+        Ok(self.joined(members, cancel)?.map(|(joined, _)| Arc::new(own(joined))))
     }
 
     /// The same, with the number of voxels that were looked at.
@@ -174,7 +178,7 @@ impl Rejoin {
             }
             false => index.within(&is_member),
         };
-        let forest = Arc::new(tree(self.forest.level, leaves, &inside, &within));
+        let forest = tree(self.forest.level, leaves, &inside, &within);
         let joined = Arc::new(Joined { members: members.to_vec(), copies, forest, inside });
         self.keep(&joined);
         Ok(Some((joined, places.len())))
@@ -373,9 +377,11 @@ mod tests {
         assert!(left.len() > 30, "{}", left.len());
         let (whole, looked_at) = rejoin.joined(&left, Cancel::never()).unwrap().unwrap();
         let most: usize = left.iter().map(|part| leaves(*part)).sum();
-        assert!(looked_at > most / 4 && looked_at <= most && *whole.forest == plainly(&rejoin, &left));
+        assert!(looked_at > most / 4 && looked_at <= most && whole.forest == plainly(&rejoin, &left));
         let again = rejoin.joined(&left, Cancel::never()).unwrap().unwrap();
         assert!(again.1 == 0 && Arc::ptr_eq(&again.0, &whole), "nothing changed");
+        let gone = rejoin.one_of(&left, Cancel::never()).unwrap().map(|given| Arc::downgrade(&given));
+        assert!(gone.is_some_and(|gone| gone.strong_count() == 0), "nothing keeps what was given");
         let mut fallen = 0;
         // One part falls, then two, until a third is left.
         for part in 0..rejoin.pieces.len() as u32 {
@@ -388,15 +394,15 @@ mod tests {
             let Some((joined, looked_at)) = rejoin.joined(&next, Cancel::never()).unwrap() else { continue };
             let most: usize = gone.iter().map(|part| leaves(*part)).sum();
             assert!(looked_at <= most, "{looked_at} voxels for parts of {most}");
-            assert!(*joined.forest == plainly(&rejoin, &next), "without {gone:?}");
-            assert!(*joined.forest == *make().one_of(&next, Cancel::never()).unwrap().unwrap());
+            assert!(joined.forest == plainly(&rejoin, &next), "without {gone:?}");
+            assert!(joined.forest == *make().one_of(&next, Cancel::never()).unwrap().unwrap());
             (left, fallen) = (next, fallen + 1);
         }
         assert!(fallen > 8, "{fallen} times something fell off");
         let two = rejoin.index().touching[3];
         let (pair, looked_at) = rejoin.joined(&two, Cancel::never()).unwrap().unwrap();
         assert!(looked_at <= two.iter().map(|part| leaves(*part)).sum::<usize>());
-        assert!(*pair.forest == plainly(&rejoin, &two));
+        assert!(pair.forest == plainly(&rejoin, &two));
     }
 
     #[test]
