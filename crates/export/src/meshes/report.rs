@@ -122,9 +122,13 @@ impl MeshReport {
 
     fn crumbs_note(&self) -> Option<String> {
         let count = self.crumbs?;
+        let (who, are, them) = if count == 1 {
+            ("piece has", "is a box of its", "it")
+        } else {
+            ("pieces have", "are boxes of their", "them")
+        };
         Some(format!(
-            "{count} pieces have less than a voxel of solid, thinly spread, and are boxes of their volume; --smallest merges or \
-             drops them"
+            "{count} {who} less than a voxel of solid, thinly spread, and {are} volume; --smallest merges or drops {them}"
         ))
     }
 
