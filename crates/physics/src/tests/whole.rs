@@ -83,7 +83,8 @@ fn a_plate_in_one_piece_breaks_from_the_energy_that_its_strength_says() {
         let strength = material(of);
         for scale in [0.1, 1.0, 10.0] {
             let wanted = theory(&strength, scale);
-            for kg in [10.0, 100.0] {
+            // A bar that is heavier for its size would gain more energy on its way than breaks the plate.
+            for kg in if scale > 1.0 { [1.0, 10.0] } else { [10.0, 100.0] } {
                 let breaks = |share: f64| {
                     let (mut w, plate) = plate(strength, scale, WorldSettings::default());
                     let mass = kg * scale.powi(3);
@@ -104,6 +105,7 @@ fn finer_steps_have_the_same_threshold_wherever_the_bar_is_at_their_start() {
     let wanted = theory(&strength, 1.0);
     let usual = WorldSettings::default();
     let finer = WorldSettings { dt: usual.dt / 10.0, ..usual.clone() };
+    let usual_dt = usual.dt;
     let more = WorldSettings { substeps: usual.substeps * 10, ..usual.clone() };
     let mut shares = Vec::new();
     for settings in [usual, finer, more] {
@@ -116,7 +118,10 @@ fn finer_steps_have_the_same_threshold_wherever_the_bar_is_at_their_start() {
     }
     let (low, high) = shares.iter().fold((f64::MAX, 0.0f64), |(a, b), s| (a.min(*s), b.max(*s)));
     println!("blow over need from {low:.3} to {high:.3}");
-    assert!(high / low < 1.1, "{shares:.3?}");
+    // The speed is that of the step's beginning: of what the bar gains until it touches up to 2 g dt / v of its energy is missing.
+    let speed = (2.0 * wanted / 10.0).sqrt();
+    let gained = 2.0 * 9.81 * usual_dt / speed;
+    assert!(gained < 0.13 && high / low < 1.07 + gained, "{shares:.3?}, {gained}");
 }
 
 #[test]
