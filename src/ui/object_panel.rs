@@ -63,7 +63,6 @@ pub(super) fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>, 
     if released && let Some(wanted) = ui.data_mut(|d| d.remove_temp::<u32>(id)) {
         out.push(Command::SetLevel(wanted));
     }
-    voxel_size(ui, object, finest, out);
     let number = sandbox.focus().unwrap_or(0);
     if number < sandbox.bodies_of_scene() {
         way_up(ui, number, object, out);
@@ -72,6 +71,7 @@ pub(super) fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>, 
     health(ui, object);
     egui::CollapsingHeader::new(egui::RichText::new("Figures").color(theme::DIM)).show_unindented(ui, |ui| {
         figures(ui, object);
+        voxel_size(ui, object, finest, out);
     });
 }
 
@@ -83,7 +83,6 @@ fn figures(ui: &mut egui::Ui, object: &crate::scene::ObjectInfo) {
     let health = &object.health;
     let units = (0..3).map(|k| f64::from(health.bounds_high[k] - health.bounds_low[k])).fold(0.0, f64::max);
     figure(ui, "Longest side", format!("{} ({units:.4} in the file)", length_text(length_of(object))));
-    figure(ui, "Voxel edge", format!("{:.2} mm", object.voxel_m * 1000.0));
     figure(ui, "Import", format!("{:.2} s", object.seconds));
 }
 
