@@ -16,7 +16,8 @@ pub(super) fn show(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiO
     for option in params.method.entry().options {
         let mut value = params.option(option.name);
         let (least, most) = option.range;
-        let look = if option.whole { SliderLook::WHOLE } else { SliderLook::unit("", 3) };
+        let base = if option.whole { SliderLook::WHOLE } else { SliderLook::unit("", 3) };
+        let look = SliderLook { logarithmic: least > 0.0 && most >= 1e3 * least, ..base };
         let response = slider(ui, &shown(option.name), option.help, &mut value, least..=most, &look);
         out.name(option.name, &response);
         if response.changed() {

@@ -41,7 +41,7 @@ CARRIES = {
     "ply": {"colour"},
 }
 #: Endings of what Blender exports.
-ENDINGS = {"glb": "glb", "obj": "obj", "usd": "usdc", "ply": "ply"}
+ENDINGS = {"glb": "glb", "obj": "obj", "usd": "usda", "ply": "ply"}
 #: u, v of GLB as a function of (x, y, z, 1).
 COORDINATES = np.array([[0.31, 0.07, 0.11, 0.5], [0.05, -0.27, 0.13, 0.45]])
 SIZE = (2.0, 1.2, 0.8)

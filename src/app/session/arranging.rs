@@ -27,7 +27,7 @@ fn questions_of(name: &str, file: &Path, length: f64, why_z_up: Option<String>) 
     if may_be_in_another_unit(format_of(file), length) {
         let said = if length > 1.0 { format!("{length:.0}") } else { format!("{length:.2e}") };
         let text = format!(
-            "{name} is {said} units long in its file, which names no unit; here it is 1 m long. What is a unit?"
+            "{name} is {said} units long in its file, which names no unit; here it is 1 m long. Which unit is it?"
         );
         let answer = |(unit, label): (Units, &str)| (label.to_owned(), Command::TakeAs(0, unit));
         let fits = |(unit, _): &(Units, &str)| SIZES.contains(&(length * unit.metres()));

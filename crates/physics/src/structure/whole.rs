@@ -16,6 +16,7 @@ use super::{
     response::{INTERNAL_FRICTION, PointLoad},
     strength::Strength,
 };
+use crate::geometry::principal;
 use crate::shape::Shape;
 
 /// Sections of a beam at which loads are compared with the strength.
@@ -63,7 +64,7 @@ struct Beams {
 impl Beams {
     fn new(shape: &Shape, strength: &Strength, contacts: &[PointLoad]) -> Option<Self> {
         let (mass, kg) = (shape.mass(), shape.mass_kg());
-        let (axes, moments) = principal(shape.inertia());
+        let (moments, axes) = principal(shape.inertia());
         let half = 0.5 * (moments.x + moments.y + moments.z);
         let edges = ((DVec3::splat(half) - moments).max(DVec3::ZERO) * (12.0 / kg)).map(f64::sqrt);
         if !(mass.volume_m3 > 0.0 && edges.is_finite() && edges.min_element() > 0.0) {
@@ -162,28 +163,4 @@ fn splitting(volume: f64, strength: &Strength, share: f64) -> [f64; 2] {
     let modulus = strength.stiffness / LATERAL;
     let pressed = libm::cbrt(9.0 * force * force / (16.0 * modulus * modulus * 0.5 * size));
     [0.4 * force * pressed, 0.25 * PI * size * size]
-}
-
-/// Principal axes of a symmetric matrix as columns, and its values there, by Jacobi rotations.
-fn principal(matrix: DMat3) -> (DMat3, DVec3) {
-    let (mut a, mut axes) = (matrix, DMat3::IDENTITY);
-    let size = (0..3).map(|k| a.col(k)[k].abs()).fold(0.0, f64::max);
-    for _ in 0..32 {
-        let off = [(0, 1), (0, 2), (1, 2)].map(|(p, q)| (a.col(q)[p].abs(), p, q));
-        let (most, p, q) = off.into_iter().fold((0.0, 0, 1), |m, one| if one.0 > m.0 { one } else { m });
-        if most <= 1e-14 * size {
-            break;
-        }
-        let theta = (a.col(q)[q] - a.col(p)[p]) / (2.0 * a.col(q)[p]);
-        let t = 1.0_f64.copysign(theta) / (theta.abs() + (theta * theta + 1.0).sqrt());
-        let c = 1.0 / (t * t + 1.0).sqrt();
-        let mut turn = DMat3::IDENTITY;
-        turn.col_mut(p)[p] = c;
-        turn.col_mut(q)[q] = c;
-        turn.col_mut(q)[p] = t * c;
-        turn.col_mut(p)[q] = -t * c;
-        a = turn.transpose() * a * turn;
-        axes *= turn;
-    }
-    (axes, DVec3::new(a.x_axis.x, a.y_axis.y, a.z_axis.z))
 }

@@ -6,7 +6,6 @@
 //! motion; and points for the debris of a run. Textures are files beside it.
 
 mod debris;
-mod inertia;
 mod materials;
 pub(super) mod package;
 
@@ -129,8 +128,8 @@ pub(crate) fn path(what: &Assembly, piece: &ExportPiece) -> String {
 
 /// Principal moments of inertia in a file with `scale` units per unit of shape space, and their axes as x, y, z, w.
 pub(crate) fn principal(mass: &MassProperties, scale: f64) -> (Vec3, [f32; 4]) {
-    let (moments, axes) = inertia::principal(mass.inertia * (scale * scale));
-    (moments.max(DVec3::ZERO).as_vec3(), unit(axes))
+    let (moments, axes) = crate::geometry::principal(mass.inertia * (scale * scale));
+    (moments.max(DVec3::ZERO).as_vec3(), unit(DQuat::from_mat3(&axes).normalize()))
 }
 
 fn begin(out: &mut impl Write, what: &Assembly) -> std::io::Result<()> {

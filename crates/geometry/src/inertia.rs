@@ -1,9 +1,9 @@
 //! Principal moments of inertia and their axes.
 
-use glam::{DMat3, DQuat, DVec3};
+use glam::{DMat3, DVec3};
 
-/// Principal moments and the rotation from their axes to those of `inertia`, by Jacobi rotations.
-pub fn principal(inertia: DMat3) -> (DVec3, DQuat) {
+/// Principal moments of `inertia` (a symmetric matrix) and the rotation whose columns are their axes, by Jacobi rotations.
+pub fn principal(inertia: DMat3) -> (DVec3, DMat3) {
     let (mut a, mut axes) = (inertia, DMat3::IDENTITY);
     let size = (0..3).map(|k| a.col(k)[k].abs()).fold(0.0, f64::max);
     for _ in 0..32 {
@@ -23,12 +23,13 @@ pub fn principal(inertia: DMat3) -> (DVec3, DQuat) {
         a = turn.transpose() * a * turn;
         axes *= turn;
     }
-    let moments = DVec3::new(a.x_axis.x, a.y_axis.y, a.z_axis.z);
-    (moments, DQuat::from_mat3(&axes).normalize())
+    (DVec3::new(a.x_axis.x, a.y_axis.y, a.z_axis.z), axes)
 }
 
 #[cfg(test)]
 mod tests {
+    use glam::DQuat;
+
     use super::*;
 
     #[test]
@@ -39,7 +40,6 @@ mod tests {
         let mut sorted = moments.to_array();
         sorted.sort_by(f64::total_cmp);
         assert!((DVec3::from(sorted) - DVec3::new(1.0, 2.0, 3.0)).length() < 1e-12, "{moments}");
-        let axes = DMat3::from_quat(axes);
         let again = axes * DMat3::from_diagonal(moments) * axes.transpose();
         assert!((again - inertia).to_cols_array().iter().all(|v| v.abs() < 1e-12));
         assert_eq!(principal(DMat3::ZERO).0, DVec3::ZERO);
