@@ -182,10 +182,9 @@ pub struct Struck {
 /// Which parts of a file are one object, and the number of an object.
 pub type Which = Option<(Objects, u32)>;
 
-impl PatternArgs {
-    /// The object of a mesh file that the blow hits; `usual` says what objects are where no option does.
-    pub fn struck(&self, read: ReadMesh, usual: Objects, reporter: &Reporter) -> Struck {
-        let how = self.objects.unwrap_or(usual);
+impl Struck {
+    /// The object of a mesh file that a blow at `impact` hits, mesh units.
+    pub fn of(read: ReadMesh, how: Objects, impact: Option<DVec3>, reporter: &Reporter) -> Self {
         let apart = |progress: &Progress| read.objects(how, progress);
         let may_be_several = read.mesh.parts.len() > 1 && !how.are_together();
         let found = if may_be_several { reporter.stage("tell objects apart", apart) } else { Ok(Vec::new()) };
@@ -194,12 +193,33 @@ impl PatternArgs {
             Vec::new()
         });
         if beside.is_empty() {
-            return Struck { read, name: None, which: None, beside };
+            return Self { read, name: None, which: None, beside };
         }
         let meshes: Vec<&Mesh> = beside.iter().map(|(_, read)| &*read.mesh).collect();
-        let hit = mesh::struck(&meshes, self.impact);
+        let hit = mesh::struck(&meshes, impact);
         let (name, read) = beside.remove(hit);
-        Struck { read, name: Some(name), which: Some((how, hit as u32)), beside }
+        Self { read, name: Some(name), which: Some((how, hit as u32)), beside }
+    }
+
+    /// The object for a command that takes it alone; of several a warning, which reports have too, says which it is.
+    pub fn alone(self, reporter: &Reporter) -> (ReadMesh, Which) {
+        let Self { mut read, name, which, beside } = self;
+        if let Some(name) = name {
+            let count = beside.len() + 1;
+            let line = format!(
+                "of its {count} objects {name} is hit and taken; --objects together takes all as one"
+            );
+            reporter.warn(&format!("{}: {line}", read.file));
+            read.warnings.push(line);
+        }
+        (read, which)
+    }
+}
+
+impl PatternArgs {
+    /// The object of a mesh file that the blow hits; `usual` says what objects are where no option does.
+    pub fn struck(&self, read: ReadMesh, usual: Objects, reporter: &Reporter) -> Struck {
+        Struck::of(read, self.objects.unwrap_or(usual), self.impact, reporter)
     }
 
     /// The same for a command that shows one object: voxelised.
@@ -213,13 +233,7 @@ impl PatternArgs {
         reporter: &Reporter,
     ) -> Result<(Object, Which), CliError> {
         let level = measured.level;
-        let Struck { read, name, which, beside } = self.struck(measured.mesh(reporter)?, usual, reporter);
-        if let Some(name) = name {
-            let (file, count) = (&read.file, beside.len() + 1);
-            reporter.warn(&format!(
-                "{file}: of its {count} objects {name} is hit and taken; --objects together takes all as one"
-            ));
-        }
+        let (read, which) = self.struck(measured.mesh(reporter)?, usual, reporter).alone(reporter);
         Ok((voxelise(&read, self.measures.level_of(&read, level), reporter)?, which))
     }
 

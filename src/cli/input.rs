@@ -5,8 +5,9 @@ use std::{collections::BTreeSet, path::Path};
 use crate::{
     files::as_text,
     import::{ReadMesh, read},
-    mesh::HealthReport,
+    mesh::{HealthReport, Objects},
     scene::{ReadScene, Scene, load_scene_file},
+    voxelize::Progress,
 };
 
 use super::{CliError, progress::Reporter};
@@ -47,6 +48,35 @@ pub fn load_mesh(file: &Path, reporter: &Reporter) -> Result<ReadMesh, CliError>
         reporter.warn(&format!("{}: {warning}", file.display()));
     }
     Ok(mesh)
+}
+
+/// Most objects that a line names.
+const MOST_NAMED: usize = 4;
+
+/// A mesh for a command that takes its file as one object, whatever it holds. Where it holds several that do not touch, a
+/// warning, which reports have too, says how many became one.
+pub fn joined(mut mesh: ReadMesh, reporter: &Reporter) -> ReadMesh {
+    if mesh.mesh.parts.len() < 2 {
+        return mesh;
+    }
+    let apart = |progress: &Progress| mesh.mesh.objects(Objects::Touching, progress);
+    let objects = reporter.stage("tell objects apart", apart);
+    if objects.len() < 2 {
+        return mesh;
+    }
+    let named = objects.iter().take(MOST_NAMED).map(|parts| mesh.mesh.object_name(parts));
+    let mut names: Vec<String> = named.filter(|name| !name.is_empty()).collect();
+    if objects.len() > MOST_NAMED && !names.is_empty() {
+        names.push("...".to_owned());
+    }
+    let names = if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
+    let line = format!(
+        "its {} objects{names}, which do not touch, are joined to one; for one of them give a file that holds it alone",
+        objects.len()
+    );
+    reporter.warn(&format!("{}: {line}", mesh.file));
+    mesh.warnings.push(line);
+    mesh
 }
 
 /// Voxelises a mesh; findings about it become warnings, as they stand in report and window.

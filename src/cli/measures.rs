@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::{
     CliError,
-    input::{Object, about, is_scene, load_mesh, voxelise},
+    input::{about, is_scene, load_mesh},
     options::choice,
     progress::Reporter,
 };
@@ -155,15 +155,6 @@ impl Measured {
             Some(mesh) => Ok(mesh),
             None => self.read(reporter),
         }
-    }
-
-    /// The voxelised mesh.
-    ///
-    /// # Errors
-    /// [`CliError::Input`].
-    pub fn object(self, reporter: &Reporter) -> Result<Object, CliError> {
-        let level = self.level;
-        voxelise(&self.mesh(reporter)?, level, reporter)
     }
 }
 

@@ -109,6 +109,9 @@ pub fn run(args: &SheetArgs) -> Result<(), CliError> {
     let measured = args.pattern.measures.measure(&args.file, (args.level, LEVEL), &reporter)?;
     let level = measured.level;
     let seeds = args.pattern.check(level)?;
+    let struck = args.pattern.struck(measured.mesh(&reporter)?, Objects::Touching, &reporter);
+    let (mesh, which) = struck.alone(&reporter);
+    let level = args.pattern.measures.level_of(&mesh, level);
     let variants = variants(args, level)?;
     let mut paper = variants::blank(args.size, &args.vary).map_err(CliError::Input)?;
     let [width, height] = paper.size();
@@ -118,8 +121,6 @@ pub fn run(args: &SheetArgs) -> Result<(), CliError> {
              --size"
         )));
     }
-    let struck = args.pattern.struck(measured.mesh(&reporter)?, Objects::Touching, &reporter);
-    let (mesh, which) = (struck.read, struck.which);
     let mut objects: BTreeMap<u32, Object> = BTreeMap::new();
     for variant in &variants {
         if let Entry::Vacant(place) = objects.entry(variant.level) {

@@ -8,13 +8,17 @@ use clap::Args;
 use glam::DVec3;
 use serde::Serialize;
 
-use super::{CliError, measures::MeasureArgs, parse_point, parse_positive, progress::Reporter};
+use super::{
+    CliError, fracture::Struck, input::voxelise, measures::MeasureArgs, options::choice, parse_point,
+    parse_positive, progress::Reporter,
+};
 use crate::{
     bodies::structure::StrengthMaterial,
     elastic::{ElasticBody, ElasticError, Load, Material, Settings, Solution, Solver},
     export::{Aside, ExportError, Npz},
     fracture::Cancel,
     geometry::Aabb,
+    mesh::Objects,
     provenance::{Provenance, VERSION},
 };
 
@@ -30,11 +34,16 @@ pub struct StressArgs {
     level: Option<u32>,
     #[command(flatten)]
     measures: MeasureArgs,
+    /// Which parts of a mesh file are one object, as of `fracture`: touching, apart or together. The stress is that of the
+    /// object that the blow hits, without one of the first that the -Z axis through the middle of the file meets
+    #[arg(long, value_name = "WHICH", hide_possible_values = true, value_parser = choice::<Objects>())]
+    #[arg(default_value = "touching")]
+    objects: Objects,
     /// Level of the cells, at most that of the leaves [default: 6, or that of coarser leaves]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10))]
     cells: Option<u32>,
     /// Material whose stiffness and density it has: glass, ceramic, concrete, masonry, stone, plaster, oak or ice
-    #[arg(long, value_name = "NAME", value_parser = super::options::choice::<StrengthMaterial>())]
+    #[arg(long, value_name = "NAME", value_parser = choice::<StrengthMaterial>())]
     #[arg(default_value = "concrete", hide_possible_values = true)]
     material: StrengthMaterial,
     /// Density, kg/m^3 [default: that of the material]
@@ -167,6 +176,9 @@ pub fn run(args: &StressArgs) -> Result<(), CliError> {
     let reporter = Reporter::new(args.json_progress);
     let measured = args.measures.measure(&args.file, (args.level, LEVEL), &reporter)?;
     let level = measured.level;
+    let mesh = measured.mesh(&reporter)?;
+    let (mesh, _) = Struck::of(mesh, args.objects, args.blow, &reporter).alone(&reporter);
+    let level = args.measures.level_of(&mesh, level);
     if level > FINEST {
         return Err(CliError::Input(format!(
             "--voxel-size takes level {level} of this mesh, and stress is solved for levels up to {FINEST}; give a longer edge"
@@ -178,7 +190,7 @@ pub fn run(args: &StressArgs) -> Result<(), CliError> {
             "--cells {cells} is finer than --level {level}; lower it or raise --level"
         )));
     }
-    let object = measured.object(&reporter)?;
+    let object = voxelise(&mesh, level, &reporter)?;
     let octree = object.octree();
     let material = Material {
         youngs_modulus: args.material.strength().stiffness,

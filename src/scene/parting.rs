@@ -10,7 +10,7 @@ use super::{Event, Scene, SceneBody};
 use crate::{
     geometry::Aabb,
     import::{ImportError, ReadMesh, read_while},
-    mesh::{Objects, unlike},
+    mesh::{Objects, Up, unlike},
     voxelize::Progress,
 };
 
@@ -51,7 +51,7 @@ pub(super) fn part(
             scene.bodies[number].objects = Objects::Together;
             continue;
         }
-        let place = Place::of(&whole, &body, scene);
+        let place = Place::of(bounds_of(&whole), &body, scene);
         let body = body_of_many(body, objects.len());
         for (object, (name, read)) in (0..).zip(objects) {
             let name = match &body.name {
@@ -60,7 +60,8 @@ pub(super) fn part(
             };
             let name = unlike(&name, |name| taken.contains(name));
             taken.insert(name.clone());
-            let one = place.body(&read, SceneBody { name: Some(name), object: Some(object), ..body.clone() });
+            let one = SceneBody { name: Some(name), object: Some(object), ..body.clone() };
+            let one = place.body(bounds_of(&read), one);
             meshes.insert(one.mesh_key(), read);
             if object == 0 { scene.bodies[number] = one } else { more.push(one) }
         }
@@ -100,6 +101,11 @@ fn body_of_many(mut body: SceneBody, count: usize) -> SceneBody {
 }
 
 impl SceneBody {
+    /// Whether it is one of several objects of its file, which are apart.
+    pub(crate) fn is_one_of_several(&self) -> bool {
+        self.object.is_some() && !self.objects.are_together()
+    }
+
     /// What tells its mesh from others: the file, and which object of it.
     pub(super) fn mesh_key(&self) -> String {
         match self.object.filter(|_| !self.objects.are_together()) {
@@ -128,8 +134,9 @@ struct Place {
 }
 
 impl Place {
-    fn of(whole: &ReadMesh, body: &SceneBody, scene: &Scene) -> Self {
-        let side = whole.longest_side();
+    /// The place of a file whose triangles have these bounds, in the file's coordinates.
+    fn of(whole: Aabb, body: &SceneBody, scene: &Scene) -> Self {
+        let side = longest(whole);
         let scale = body
             .size
             .filter(|_| side > 0.0)
@@ -140,7 +147,7 @@ impl Place {
         let mut place = Self { side, scale, rotation, origin: body.position, floor };
         if let Some(floor) = floor {
             place.origin = DVec3::ZERO;
-            let bounds = place.bounds(whole);
+            let bounds = place.in_world(whole);
             let middle = bounds.middle();
             place.origin =
                 DVec3::new(body.position.x - middle.x, floor - bounds.low.y, body.position.z - middle.z);
@@ -148,23 +155,58 @@ impl Place {
         place
     }
 
-    /// The world bounds of a mesh in the file's coordinates, m.
-    fn bounds(&self, read: &ReadMesh) -> Aabb {
-        let corners = read.mesh.corners().flatten();
-        // Those of the turned box, which is what stands on the floor.
-        let own = Aabb::of(corners).corners();
-        Aabb::of(own.map(|corner| self.origin + self.rotation * (corner * self.scale)))
+    /// The world bounds, m, of a box in the file's coordinates: those of the turned box, which is what stands on the floor.
+    fn in_world(&self, own: Aabb) -> Aabb {
+        Aabb::of(own.corners().map(|corner| self.origin + self.rotation * (corner * self.scale)))
     }
 
-    /// The body of one object.
-    fn body(&self, read: &ReadMesh, body: SceneBody) -> SceneBody {
+    /// The body of one object, whose triangles have the bounds `own`; `body` has the size of the whole file.
+    fn body(&self, own: Aabb, body: SceneBody) -> SceneBody {
         let size = body.size.filter(|_| self.side > 0.0);
-        let size = size.map(|size| size * read.longest_side() / self.side).filter(|size| *size > 0.0);
-        let (bounds, hair) = (self.bounds(read), ON_FLOOR * self.side * self.scale);
+        let size = size.map(|size| size * longest(own) / self.side).filter(|size| *size > 0.0);
+        let (bounds, hair) = (self.in_world(own), ON_FLOOR * self.side * self.scale);
         let stands = self.floor.is_some_and(|floor| bounds.low.y - floor <= hair);
         let middle = bounds.middle();
         let position = if stands { DVec3::new(middle.x, 0.0, middle.z) } else { self.origin };
         SceneBody { size: size.or(body.size), position, on_floor: stands, ..body }
+    }
+}
+
+/// The bounds of a mesh's triangles, mesh units.
+fn bounds_of(read: &ReadMesh) -> Aabb {
+    Aabb::of(read.mesh.corners().flatten())
+}
+
+/// Length of the longest side of a box.
+fn longest(bounds: Aabb) -> f64 {
+    bounds.size().max_element().max(0.0)
+}
+
+/// Places the bodies of these numbers, which are the objects of one file, as if the file was opened again: on the floor in the
+/// middle, its longest side `size` m long, `up` its axis that points up. Each body comes with the bounds of its mesh,
+/// mesh units, as the mesh was imported. The rest of the bodies stays.
+pub(super) fn place_again(scene: &mut Scene, objects: &[(usize, Aabb)], up: Up, size: f64) {
+    let turned = |body: &SceneBody, own: Aabb| {
+        let turn = |corner: DVec3| DVec3::from_array(up.turn(body.up.back().turn(corner.to_array())));
+        Aabb::of(own.corners().map(turn))
+    };
+    let again = |body: &SceneBody| SceneBody {
+        up,
+        size: Some(size),
+        units: None,
+        position: DVec3::ZERO,
+        rotation: DQuat::IDENTITY,
+        on_floor: true,
+        ..body.clone()
+    };
+    let bodies = objects.iter().filter_map(|(number, own)| Some((*number, scene.bodies.get(*number)?, *own)));
+    let bodies: Vec<(usize, SceneBody, Aabb)> =
+        bodies.map(|(number, body, own)| (number, again(body), turned(body, own))).collect();
+    let whole = bodies.iter().map(|(_, _, own)| *own).fold(Aabb::NOTHING, Aabb::joined);
+    let Some((_, first, _)) = bodies.first() else { return };
+    let place = Place::of(whole, first, scene);
+    for (number, body, own) in bodies {
+        scene.bodies[number] = place.body(own, body);
     }
 }
 
@@ -232,6 +274,24 @@ mod tests {
         let found = centres(&parted, &imported);
         assert!(found[0].distance(DVec3::new(0.0, 1.0, 0.0)) < 0.15, "{found:?}");
         assert!(found[1].distance(DVec3::new(0.5, 3.0, 0.0)) < 0.15, "{found:?}");
+        // Placed again, the objects are as in a file that is opened with that size and that axis; the rest of them stays.
+        for (up, size) in [(Up::Y, 0.5), (Up::Z, 8.0), (Up::MinusX, 4.0)] {
+            let bounds = imported.iter().map(|one| Aabb::of(one.mesh.corners().flatten()));
+            let mut again = parted.clone();
+            again.bodies[1].density = 7.0;
+            again.bodies[1].rotation = DQuat::from_rotation_y(1.0);
+            place_again(&mut again, &bounds.enumerate().collect::<Vec<_>>(), up, size);
+            let mut file = scene.clone();
+            (file.bodies[0].up, file.bodies[0].size) = (up, Some(size));
+            let (opened, _) = wait(file);
+            for (again, opened) in again.bodies.iter().zip(&opened.bodies) {
+                let off = again.position.distance(opened.position) / size;
+                assert!(off < 1e-9 && again.on_floor == opened.on_floor, "{up:?}: {again:?} {opened:?}");
+                assert!((again.size.unwrap() / opened.size.unwrap() - 1.0).abs() < 1e-9, "{up:?}");
+                assert_eq!((again.up, again.rotation), (up, DQuat::IDENTITY));
+            }
+            assert_eq!((again.bodies[1].density, again.bodies[1].name.as_deref()), (7.0, Some("Vase")));
+        }
         // What is parted stays so, and together is one body at the same place.
         let again = wait(toml::from_str(&toml::to_string(&parted).unwrap()).unwrap());
         assert_eq!((&again.0, centres(&again.0, &again.1)), (&parted, found));

@@ -168,14 +168,18 @@ fn glb_nodes(file: &Path) -> Vec<serde_json::Value> {
     root["nodes"].as_array().unwrap().clone()
 }
 
-/// A table that the blow does not hit stays whole beside the pieces of the vase above it; together they are one object.
-#[test]
-fn the_blow_breaks_the_object_that_it_hits() {
-    let home = folder("back-struck");
+/// A box: its name, its low corner and its sides.
+pub type NamedBox = (&'static str, [f64; 3], [f64; 3]);
+
+/// A table of 4 by 1 by 2.
+pub const TABLE: NamedBox = ("Table", [0.0; 3], [4.0, 1.0, 2.0]);
+/// A vase that hangs half a unit above the table.
+pub const VASE: NamedBox = ("Vase", [1.0, 1.5, 0.5], [1.0; 3]);
+
+/// Writes an OBJ file with an object for each box.
+pub fn boxes(file: &Path, boxes: &[NamedBox]) {
     let mut obj = String::new();
-    for (k, (name, low, size)) in
-        [("Table", [0.0; 3], [4.0, 1.0, 2.0]), ("Vase", [1.0, 1.5, 0.5], [1.0; 3])].into_iter().enumerate()
-    {
+    for (k, (name, low, size)) in boxes.iter().enumerate() {
         writeln!(obj, "o {name}").unwrap();
         for i in 0..8 {
             let at = |axis: usize| low[axis] + if i >> axis & 1 == 1 { size[axis] } else { 0.0 };
@@ -186,8 +190,15 @@ fn the_blow_breaks_the_object_that_it_hits() {
             writeln!(obj, "f {a} {b} {c} {d}").unwrap();
         }
     }
+    std::fs::write(file, obj).unwrap();
+}
+
+/// A table that the blow does not hit stays whole beside the pieces of the vase above it; together they are one object.
+#[test]
+fn the_blow_breaks_the_object_that_it_hits() {
+    let home = folder("back-struck");
     let file = home.join("set.obj");
-    std::fs::write(&file, obj).unwrap();
+    boxes(&file, &[TABLE, VASE]);
     let broken = |name: &str, more: &[&str]| {
         let out = home.join(name);
         let options = ["--level", "5", "--seeds", "6", "--compute", "cpu", "--format", "glb"];

@@ -15,6 +15,7 @@ mod interrupted;
 mod kept;
 mod library;
 mod methods;
+mod objects;
 mod package;
 mod paper;
 mod overlays;

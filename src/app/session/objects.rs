@@ -12,13 +12,6 @@ use crate::{
     ui::{Command, NoticeKind},
 };
 
-impl ObjectInfo {
-    /// Whether the object is one of several of its file.
-    fn is_one_of_several(&self) -> bool {
-        self.scene.object.is_some() && !self.scene.objects.are_together()
-    }
-}
-
 impl Session {
     /// Tells that a file that was opened or added, that of this object, has become several objects, or one since somebody
     /// wanted that, with a button that does the other. Says nothing twice in a row.
@@ -28,7 +21,7 @@ impl Session {
         let path = PathBuf::from(&info.scene.file);
         let of_file = |other: &&std::sync::Arc<ObjectInfo>| other.scene.file == info.scene.file;
         let count =
-            sandbox.objects().iter().filter(of_file).filter(|other| other.is_one_of_several()).count();
+            sandbox.objects().iter().filter(of_file).filter(|other| other.scene.is_one_of_several()).count();
         let is_joined = count == 0
             && info.mesh.parts.len() > 1
             && imports::objects_of(&info.scene.file).is_some_and(|how| how.are_together());
@@ -79,21 +72,34 @@ impl Session {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
-    use super::{
-        super::files_tests::{Folder, settle},
-        *,
+    use std::{
+        fs,
+        sync::{Mutex, PoisonError},
     };
 
-    /// A file of two boxes, one above the other.
-    fn two_boxes(folder: &Folder) -> PathBuf {
+    use glam::DVec3;
+
+    use super::{
+        super::files_tests::{Folder, open, save_to, settle},
+        *,
+    };
+    use crate::{
+        app::dialogs::Purpose,
+        mesh::{Units, Up},
+        scene::Foot,
+    };
+
+    /// Held by tests that change the one memory of how files are opened, which is read, changed and written.
+    static MEMORY: Mutex<()> = Mutex::new(());
+
+    /// A file of two boxes, one above the other, of this edge in the file's units.
+    fn two_boxes(folder: &Folder, edge: usize) -> PathBuf {
         let mut text = String::new();
         for (k, name) in ["Low", "High"].into_iter().enumerate() {
             text += &format!("o {name}\n");
             for i in 0..8usize {
                 let [x, y, z] = [0, 1, 2].map(|axis| i >> axis & 1);
-                text += &format!("v {x} {} {z}\n", y + 2 * k);
+                text += &format!("v {} {} {}\n", edge * x, edge * (y + 2 * k), edge * z);
             }
             for face in [[1, 3, 4, 2], [5, 6, 8, 7], [1, 2, 6, 5], [3, 7, 8, 4], [1, 5, 7, 3], [2, 4, 8, 6]] {
                 let [a, b, c, d] = face.map(|i: usize| i + 8 * k);
@@ -118,8 +124,9 @@ mod tests {
 
     #[test]
     fn a_file_of_two_objects_is_two_until_somebody_joins_them() {
+        let _memory = MEMORY.lock().unwrap_or_else(PoisonError::into_inner);
         let folder = Folder::new("objects");
-        let file = two_boxes(&folder);
+        let file = two_boxes(&folder, 1);
         let mut session = folder.session();
         session.apply(Command::Open(file.clone()));
         settle(&mut session);
@@ -150,5 +157,79 @@ mod tests {
         // The file is 1 m long: two boxes of a third with a gap of a third.
         assert!((high.at.y - 2.0 / 3.0).abs() < 0.05 && high.size.y < 0.5, "{high:?}");
         assert!(low.at.x - 0.5 * low.size.x > other.at.x + 0.5 * other.size.x, "beside the box");
+    }
+
+    fn feet(session: &Session) -> Vec<Foot> {
+        let sandbox = session.sandbox.as_ref().unwrap();
+        sandbox.bodies().iter().map(|body| sandbox.foot(body.id).unwrap()).collect()
+    }
+
+    /// The answers that questions about units and axes offer.
+    fn answers(session: &Session) -> Vec<Command> {
+        let actions = session.notices().iter().flat_map(|notice| &notice.actions);
+        let asks = |command: &Command| matches!(command, Command::TakeAs(..) | Command::StandUp(..));
+        actions.filter(|(_, what)| asks(what)).map(|(_, command)| command.clone()).collect()
+    }
+
+    /// Two boxes of 200 with a gap of 200 between them, in a file without a unit: one question, and the answer is that of both.
+    #[test]
+    fn one_answer_gives_all_objects_of_a_file_their_unit_and_their_way_up() {
+        let _memory = MEMORY.lock().unwrap_or_else(PoisonError::into_inner);
+        let folder = Folder::new("units-of-objects");
+        let file = two_boxes(&folder, 200);
+        let mut session = folder.session();
+        session.apply(Command::Open(file.clone()));
+        settle(&mut session);
+        let units = [Units::Mm, Units::Cm, Units::M, Units::In].map(|unit| Command::TakeAs(0, unit));
+        assert_eq!(answers(&session), units, "{:?}", session.remarks());
+        assert!(session.remarks().iter().any(|line| line.starts_with("two is 600 units long")));
+        let is = |feet: &[Foot], edge: f64, high: DVec3| {
+            let near = |a: f64, b: f64| (a - b).abs() < 0.15 * edge;
+            let [low, up] = feet else { panic!("{feet:?}") };
+            assert!(near(low.size.y, edge) && near(up.size.x, edge), "{edge}: {feet:?}");
+            let apart = up.at - low.at;
+            assert!(low.at.y.abs() < 1e-6 && apart.distance(high) < 0.15 * edge, "{edge}: {feet:?}");
+        };
+        is(&feet(&session), 1.0 / 3.0, DVec3::Y * 2.0 / 3.0);
+        session.apply(Command::TakeAs(0, Units::Mm));
+        settle(&mut session);
+        is(&feet(&session), 0.2, DVec3::Y * 0.4);
+        assert_eq!(names(&session), ["Low", "High"]);
+        // One step of undo takes both back.
+        session.apply(Command::Undo);
+        is(&feet(&session), 1.0 / 3.0, DVec3::Y * 2.0 / 3.0);
+        session.apply(Command::Redo);
+        let before = feet(&session);
+        is(&before, 0.2, DVec3::Y * 0.4);
+        // The scene that is saved then opens the same, and the file is remembered, and is not asked about again.
+        let scene = folder.0.join("mine.toml");
+        save_to(&mut session, Purpose::Save, &scene);
+        open(&mut session, &scene);
+        assert_eq!(feet(&session), before);
+        session.apply(Command::Open(file));
+        settle(&mut session);
+        assert_eq!(names(&session), ["Low", "High"]);
+        is(&feet(&session), 0.2, DVec3::Y * 0.4);
+        assert!(answers(&session).is_empty(), "{:?}", session.remarks());
+        // With z up both stand on the floor, one behind the other, as long as before.
+        session.apply(Command::StandUp(0, Up::Z));
+        settle(&mut session);
+        is(&feet(&session), 0.2, DVec3::NEG_Z * 0.4);
+    }
+
+    /// A copy or a removed object is no part of the file as it was opened, so that the question about all objects is withdrawn.
+    #[test]
+    fn a_question_about_all_objects_goes_when_there_are_more_or_fewer() {
+        for (name, change) in [("fewer", Command::RemoveObject(1)), ("more", Command::Duplicate(0))] {
+            let folder = Folder::new(name);
+            let file = two_boxes(&folder, 200);
+            let mut session = folder.session();
+            session.apply(Command::Open(file));
+            settle(&mut session);
+            assert_eq!(answers(&session).len(), 4);
+            session.apply(change);
+            settle(&mut session);
+            assert!(answers(&session).is_empty(), "{:?}", session.remarks());
+        }
     }
 }

@@ -1,19 +1,23 @@
 //! The objects of a measurement: a mesh, or every body of a scene with the scene's parameters for it.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 
 use super::BenchArgs;
 use crate::{
     cli::{
         CliError,
-        input::{Object, about, is_scene, load_mesh},
+        input::{Object, about, is_scene, joined, load_mesh},
         measures::Measured,
         progress::Reporter,
     },
     fracture::{FractureParams, SeedSource, Surface, crack::CrackShape, generations::Plan},
     import::ReadMesh,
-    mesh::Up,
+    mesh::{Objects, Up},
     scene::{ReadScene, SceneBody, load_scene, read_seeds},
+    voxelize::Progress,
 };
 
 /// One object to break.
@@ -26,6 +30,8 @@ pub struct Subject {
     measured: Option<Measured>,
     /// The axis of the file that points up in the scene.
     up: Up,
+    /// Which object of its file the body of a scene is, where the file has several.
+    object: Option<(Objects, u32)>,
     /// Leaf levels to measure.
     pub levels: Vec<u32>,
     /// Parameters of its fracture.
@@ -55,12 +61,11 @@ impl Subject {
             params.local = args.local;
             args.crack.apply(&mut params);
             let (file, measured, up) = (file.clone(), Some(measured), Up::Y);
-            return Ok(vec![Self { name, file, measured, up, levels, params, seeds: None }]);
+            return Ok(vec![Self { name, file, measured, up, object: None, levels, params, seeds: None }]);
         }
         let mut scene = load_scene(file).map_err(|e| about(file, e))?.coarser(args.coarser.coarser);
-        if scene.bodies.iter().any(|body| body.voxel_size.is_some()) {
-            let mut read = ReadScene::from(scene);
-            read.fit_levels().map_err(|error| about(file, error))?;
+        if scene.bodies.iter().any(|body| body.voxel_size.is_some() || !body.objects.are_together()) {
+            let read = ReadScene::from(scene).parted().map_err(|error| about(file, error))?;
             scene = read.scene;
         }
         if scene.bodies.is_empty() {
@@ -80,7 +85,9 @@ impl Subject {
             let levels = if args.level.is_empty() { vec![body.level] } else { args.level.clone() };
             let name = if several { format!("{} {}", scene.name, number + 1) } else { scene.name.clone() };
             let (file, up) = (Path::new(&body.file).to_path_buf(), body.up);
-            Ok(Self { name, file, measured: None, up, levels, params, seeds })
+            let object = body.object.filter(|_| !body.objects.are_together());
+            let object = object.map(|number| (body.objects, number));
+            Ok(Self { name, file, measured: None, up, object, levels, params, seeds })
         };
         scene.bodies.iter().enumerate().map(subject).collect()
     }
@@ -90,10 +97,14 @@ impl Subject {
     /// # Errors
     /// [`CliError::Input`].
     pub fn read(&self, reporter: &Reporter) -> Result<ReadMesh, CliError> {
-        match &self.measured {
-            Some(measured) => measured.clone().mesh(reporter),
-            None => Ok(load_mesh(&self.file, reporter)?.stood_up(self.up)),
+        if let Some(measured) = &self.measured {
+            return Ok(joined(measured.clone().mesh(reporter)?, reporter));
         }
+        let mesh = load_mesh(&self.file, reporter)?.stood_up(self.up);
+        let Some((how, number)) = self.object else { return Ok(mesh) };
+        let apart = |progress: &Progress| mesh.some_objects(how, &BTreeSet::from([number]), progress);
+        let found = reporter.stage("tell objects apart", apart).map_err(|error| about(&self.file, error))?;
+        Ok(found.into_iter().next().unwrap_or(mesh))
     }
 
     /// Number of seeds.

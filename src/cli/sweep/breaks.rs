@@ -146,6 +146,10 @@ impl<'a> Breaks<'a> {
             }
         };
         row.insert("mesh_sha256".into(), shared.digest.clone());
+        let warnings = &shared.object.warnings;
+        if !warnings.is_empty() {
+            row.insert("warnings".into(), serde_json::json!(warnings).to_string());
+        }
         row.insert("seconds".into(), format!("{:.6}", start.elapsed().as_secs_f64()));
         row.insert("import_seconds".into(), format!("{:.6}", shared.object.seconds));
         Ok(self.signed(row))

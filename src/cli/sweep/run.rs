@@ -17,7 +17,11 @@ use super::{
     table::{ERROR, Row, Table},
 };
 use crate::{
-    cli::{CliError, input::load_mesh, progress::Reporter},
+    cli::{
+        CliError,
+        input::{joined, load_mesh},
+        progress::Reporter,
+    },
     compute::Compute,
     import::ReadMesh,
 };
@@ -140,8 +144,8 @@ impl Run<'_> {
 
     fn load(&self, name: &str) -> Result<ReadMesh, String> {
         let file = (self.mesh)(name)?;
-        let loaded = caught(|| load_mesh(&file, self.reporter).map_err(|error| error.to_string()));
-        loaded.unwrap_or_else(Err)
+        let read = || load_mesh(&file, self.reporter).map(|mesh| joined(mesh, self.reporter));
+        caught(|| read().map_err(|error| error.to_string())).unwrap_or_else(Err)
     }
 }
 

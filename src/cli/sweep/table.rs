@@ -56,7 +56,8 @@ const OF_SET: [&str; 10] = [
     "mesh_triangles",
 ];
 /// Columns of strings, whatever their cells look like: a digest may look like a number.
-const WORDS: [&str; 13] = [
+const WORDS: [&str; 14] = [
+    "warnings",
     "mesh",
     ERROR,
     "mesh_sha256",

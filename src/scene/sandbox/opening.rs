@@ -11,11 +11,13 @@ use super::{Sandbox, SandboxError, remaking::Remaking};
 use crate::{
     bodies::BodyDef,
     fracture::FractureParams,
+    geometry::Aabb,
     mesh::Up,
     render::Camera,
     scene::{
         Event, ObjectInfo, PairLevel, ReadScene, Scene, SceneBody, Tuning,
         jobs::{Again, Ready},
+        parting::place_again,
         pinned::{Carried, pin_of, write_pin},
         placement::{object_info, placed},
         stage::Projectile,
@@ -177,27 +179,70 @@ impl Sandbox {
 
     /// Imports an object of the scene again with another up axis and longest side (m), from its mesh in memory.
     pub fn set_import(&mut self, object: usize, up: Up, size: f64, camera: Camera) {
+        self.import_again(&[object], camera, |scene| {
+            if let Some(body) = scene.bodies.get_mut(object) {
+                (body.up, body.size, body.units) = (up, Some(size), None);
+            }
+        });
+    }
+
+    /// The same for the file of an object: of several that are apart, all stand to each other as in the file, whose longest side
+    /// `size` is; where they were moved before, they stand as in the file again. One undo step.
+    pub fn set_import_of_file(&mut self, object: usize, up: Up, size: f64, camera: Camera) {
+        let objects = self.objects_of_file(object);
+        if objects.len() < 2 {
+            return self.set_import(object, up, size, camera);
+        }
+        let bounds = |number: &usize| {
+            let info = self.document.objects().get(*number)?;
+            Some((*number, Aabb::of(info.mesh.corners().flatten())))
+        };
+        let bounds: Vec<(usize, Aabb)> = objects.iter().filter_map(bounds).collect();
+        self.import_again(&objects, camera, |scene| place_again(scene, &bounds, up, size));
+    }
+
+    /// The numbers of the bodies of the scene that are objects of the same file as this one, where its objects are apart; else
+    /// this one alone.
+    #[must_use]
+    pub fn objects_of_file(&self, object: usize) -> Vec<usize> {
+        let objects = &self.document.objects()[..self.bodies_of_scene().min(self.document.objects().len())];
+        let own = objects.get(object).map(|info| &info.scene).filter(|own| own.is_one_of_several());
+        let Some(own) = own else { return vec![object] };
+        let is_of_file = |other: &SceneBody| other.is_one_of_several() && other.file == own.file;
+        let numbered = objects.iter().enumerate();
+        numbered.filter(|(_, other)| is_of_file(&other.scene)).map(|(number, _)| number).collect()
+    }
+
+    /// Imports these objects of the scene again as `change` has their bodies then.
+    fn import_again(&mut self, objects: &[usize], camera: Camera, change: impl FnOnce(&mut Scene)) {
         let mut scene = self.scene(camera);
-        let is_alone = scene.bodies.len() == 1;
-        let Some(body) = scene.bodies.get_mut(object) else { return };
+        let are_all = scene.bodies.len() == objects.len();
+        let before: Vec<Up> = scene.bodies.iter().map(|body| body.up).collect();
+        if objects.iter().any(|object| *object >= before.len()) {
+            return;
+        }
         // The impact was aimed at the old shape.
-        scene.pinned = scene.pinned.filter(|pinned| pinned.body as usize != object);
+        scene.pinned = scene.pinned.filter(|pinned| !objects.contains(&(pinned.body as usize)));
         // The camera was placed for the old size.
-        scene.camera = scene.camera.filter(|_| !is_alone);
+        scene.camera = scene.camera.filter(|_| !are_all);
+        change(&mut scene);
         // Dabs stay where they are on the object.
         let axes = |up: Up| {
             glam::DMat3::from_cols_array_2d(
                 &glam::Mat3::IDENTITY.to_cols_array_2d().map(|axis| up.turn(axis).map(f64::from)),
             )
         };
-        let old = self.stage.body_of(object).map_or(size, |body| body.def.object_size_m);
-        let turn = axes(up) * axes(body.up).transpose();
-        for dab in &mut body.fracture.paint {
-            (dab.at, dab.radius) = (turn * dab.at * (size / old), dab.radius * (size / old));
-            dab.from = dab.from.map(|from| turn * from * (size / old));
-            dab.direction = dab.direction.map(|direction| turn * direction);
+        for &object in objects {
+            let old = self.stage.body_of(object).map(|body| body.def.object_size_m);
+            let body = &mut scene.bodies[object];
+            let grown = old.zip(body.size).map_or(1.0, |(old, size)| size / old);
+            let turn = axes(body.up) * axes(before[object]).transpose();
+            for dab in &mut body.fracture.paint {
+                (dab.at, dab.radius) = (turn * dab.at * grown, dab.radius * grown);
+                dab.from = dab.from.map(|from| turn * from * grown);
+                dab.direction = dab.direction.map(|direction| turn * direction);
+            }
         }
-        (body.up, body.size, body.units) = (up, Some(size), None);
         self.open_again(scene);
     }
 
