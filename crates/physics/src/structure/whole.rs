@@ -10,7 +10,7 @@
 
 use std::f64::consts::PI;
 
-use glam::{DMat3, DVec3};
+use glam::DVec3;
 
 use super::{
     response::{INTERNAL_FRICTION, PointLoad},
