@@ -6,6 +6,8 @@
 use std::{fs, path::Path};
 
 use kintsugi::render::Pixels;
+#[cfg(feature = "draco")]
+use kintsugi::{Fracture, Object};
 use serde_json::Value;
 
 use super::support::program::{folder, run, text};
@@ -116,4 +118,28 @@ fn pictures_show_the_whole_and_its_pieces() {
     let share = numbers(said.split_once("cover").expect("a share").1)[0];
     assert!((5.0..80.0).contains(&share), "{said}");
     assert!(whole.rgba.chunks_exact(4).all(|pixel| pixel[3] == 255), "only the last one is transparent");
+}
+
+#[cfg(feature = "draco")]
+#[test]
+fn what_draco_packs_breaks_as_the_object_does_that_was_packed() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus/glb");
+    let out = folder("library-draco");
+    let volumes = |name: &str| -> Vec<f64> {
+        let file = out.join(format!("{name}.glb"));
+        fs::copy(corpus.join(name), &file).expect("a copy");
+        let object = Object::open(&file, 5).expect("it is read");
+        let pieces = object.fracture(&Fracture::new().cells(12).random_seed(7)).expect("it breaks");
+        pieces.iter().map(|piece| piece.volume()).collect()
+    };
+    // The stream has the same places in another order.
+    let (plain, exact) = (volumes("draco-none"), volumes("draco-exact"));
+    let total: f64 = plain.iter().sum();
+    assert!(plain.len() > 5 && plain.len() == exact.len(), "{plain:?} {exact:?}");
+    assert!(plain.iter().zip(&exact).all(|(a, b)| (a - b).abs() < 1e-6 * total), "{plain:?} {exact:?}");
+    // Places of 11 bits: 3 mm on 6 m.
+    for name in ["draco-edgebreaker", "draco-sequential"] {
+        let sum: f64 = volumes(name).iter().sum();
+        assert!((sum / total - 1.0).abs() < 0.02, "{name}: {sum} for {total}");
+    }
 }

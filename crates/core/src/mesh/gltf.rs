@@ -6,6 +6,7 @@
 
 use super::{
     Material, Mesh, Picture, Texture,
+    gltf_draco::unpack_parts,
     gltf_json::{Accessor, Image, MaterialJson, Primitive, Root, SparseData, parse, size_of_component},
     gltf_meshopt::unpacked,
     gltf_nodes::{count_parts, each_placed, keeps_volume, named, parents, parts_of},
@@ -29,7 +30,7 @@ pub(super) fn read(
     around: &Surroundings,
     unchecked: &mut UncheckedMesh,
 ) -> Result<(), Problem> {
-    let (root, binary) = parse(bytes, &unchecked.pace)?;
+    let (mut root, binary) = parse(bytes, &unchecked.pace)?;
     let mut buffers: Vec<Cow<[u8]>> = Vec::new();
     let mut left = BUFFER_LIMIT;
     for (number, buffer) in root.buffers.iter().enumerate() {
@@ -50,6 +51,8 @@ pub(super) fn read(
         });
     }
     count_parts(&root, &mut unchecked.pace)?;
+    // First, since the first warning is the likely reason where nothing is read.
+    unpack_parts(&mut root, &mut buffers, unchecked)?;
     root.unread().into_iter().for_each(|warning| unchecked.warn(warning));
     for (what, count) in [("animations", root.animations.len()), ("cameras", root.cameras.len())] {
         if count > 0 {
@@ -92,9 +95,6 @@ pub(super) fn read(
         }
         Ok(())
     })?;
-    if unchecked.mesh.triangles.is_empty() {
-        root.refuse_packed()?;
-    }
     // White multiplies nothing.
     if unchecked.mesh.colors.iter().all(|color| *color == [255; 3]) {
         unchecked.mesh.colors.clear();

@@ -39,6 +39,10 @@ impl Root {
     pub fn corners(&self, part: &Primitive) -> usize {
         let count = |number: usize| {
             let accessor = self.accessors.get(number)?;
+            // Few bytes can pack any number of corners.
+            if part.extensions.draco.is_some() {
+                return Some(accessor.count);
+            }
             let Some(view) = accessor.buffer_view else {
                 return accessor.sparse.is_some().then_some(accessor.count);
             };
@@ -59,16 +63,6 @@ impl Root {
             _ => format!("the extension {name} is not read: what it adds is left out"),
         };
         unread.into_iter().map(warning).collect()
-    }
-
-    /// Refuses a file without a triangle whose parts may be packed.
-    pub fn refuse_packed(&self) -> Result<(), Problem> {
-        if self.extensions_used.iter().any(|name| name == DRACO) {
-            return Err(Problem::whole(format!(
-                "its parts are packed by {DRACO}, which Kintsugi does not read; {WITHOUT_DRACO}"
-            )));
-        }
-        Ok(())
     }
 }
 
@@ -149,6 +143,23 @@ pub(super) struct Primitive {
     pub material: Option<usize>,
     /// 4 triangles (the default), 5 strip, 6 fan; others have no surface.
     pub mode: Option<u32>,
+    pub extensions: PrimitiveExtensions,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct PrimitiveExtensions {
+    #[serde(rename = "KHR_draco_mesh_compression")]
+    pub draco: Option<PackedPart>,
+}
+
+/// Where the stream is that packs a part's triangles and attributes.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct PackedPart {
+    pub buffer_view: usize,
+    /// By attribute its number in the stream.
+    pub attributes: BTreeMap<String, u32>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -409,10 +420,11 @@ impl Accessor {
 }
 
 /// Extensions that change which triangles, coordinates or colours a file has, and that are read.
-const READ: [&str; 6] = [
+const READ: [&str; 7] = [
     "EXT_mesh_gpu_instancing",
     "EXT_meshopt_compression",
     "EXT_texture_webp",
+    "KHR_draco_mesh_compression",
     "KHR_materials_pbrSpecularGlossiness",
     "KHR_mesh_quantization",
     "KHR_texture_transform",
@@ -439,10 +451,6 @@ const WITHOUT_INFLUENCE: [&str; 3] = ["KHR_lights_punctual", "KHR_xmp_json_ld", 
 
 /// Parts may have other materials, which a program chooses among by it; each has one without it, too.
 const VARIANTS: &str = "KHR_materials_variants";
-/// Packed parts, which are not read.
-const DRACO: &str = "KHR_draco_mesh_compression";
-/// The way round it.
-const WITHOUT_DRACO: &str = "export it without Draco (in Blender: open it, export it with Compression off)";
 
 /// Whether an extension of a material goes to the pieces as it came.
 pub(super) fn is_carried(extension: &str) -> bool {
@@ -519,12 +527,8 @@ pub(super) fn parse<'a>(bytes: &'a [u8], pace: &Pace) -> Result<(Root, &'a [u8])
     let is_needed = |name: &&str| !is_read(name) && *name != VARIANTS;
     let unknown: Vec<&str> = root.extensions_required.iter().map(String::as_str).filter(is_needed).collect();
     if !unknown.is_empty() {
-        let way = match unknown[..] {
-            [DRACO] => WITHOUT_DRACO,
-            _ => "export it without compression and extensions",
-        };
         return Err(Problem::whole(format!(
-            "it can be read only with {}, which Kintsugi does not read; {way}",
+            "it can be read only with {}, which Kintsugi does not read; export it without compression and extensions",
             unknown.join(", ")
         )));
     }

@@ -15,7 +15,7 @@ use super::{
 };
 
 /// Limit of the bytes of all unpacked views: a small file can pack the same bytes any number of times.
-const UNPACKED_LIMIT: usize = 1 << 30;
+pub(super) const UNPACKED_LIMIT: usize = 1 << 30;
 
 /// Why a stream cannot be read.
 type Why = &'static str;

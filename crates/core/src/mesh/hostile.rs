@@ -4,6 +4,8 @@ use glam::Vec3;
 
 #[cfg(feature = "fbx")]
 use super::fbx;
+#[cfg(feature = "draco")]
+use super::gltf_draco_tests;
 use super::{Mesh, check, gltf, load_bytes, obj, off, ply, stl, usd, vox};
 use crate::injure::{Dice, injure};
 
@@ -19,6 +21,8 @@ fn samples() -> Vec<(&'static str, Vec<u8>)> {
         ("off", off::tests::COLORED.into()),
         ("gltf", gltf::tests::embedded()),
         ("glb", gltf::tests::binary()),
+        #[cfg(feature = "draco")]
+        ("glb", gltf_draco_tests::file()),
         ("vox", vox::tests::scene()),
         ("usda", usd::tests::SCENE.into()),
         #[cfg(feature = "fbx")]

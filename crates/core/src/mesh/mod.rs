@@ -59,6 +59,9 @@ mod unite;
 mod units;
 mod fbx;
 mod gltf;
+mod gltf_draco;
+#[cfg(all(test, feature = "draco"))]
+mod gltf_draco_tests;
 mod gltf_json;
 mod gltf_material;
 mod gltf_meshopt;
