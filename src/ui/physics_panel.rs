@@ -8,7 +8,9 @@ use super::{
 };
 use crate::{
     bodies::{PHYSICS_LEVEL, generators, has_measure, solvers, structure::StrengthMaterial},
-    scene::{Chart, ChartAxis, ChartForm, Missile, StepFigures, Touching, Tuning, parameters::STIFFNESS},
+    scene::{
+        Chart, ChartAxis, ChartForm, Missile, Sandbox, StepFigures, Touching, Tuning, parameters::STIFFNESS,
+    },
 };
 
 /// Threshold of breaking when it is first switched on, m/s: the speed after a fall of 5 cm.
@@ -25,15 +27,29 @@ fn named<T: std::str::FromStr>(
 
 /// Whether bodies break on impact, and by what that is judged.
 fn breaking(ui: &mut egui::Ui, input: &UiInput<'_>, new: &mut Tuning, out: &mut UiOutput) {
-    let mut breaks = new.break_threshold.is_some() || new.strength.whole;
-    let tip =
-        "Bodies of the scene break by themselves where they are struck hard; what is thrown stays whole";
+    // Bonds decide about what they hold, and what came loose of it breaks by its speed alone.
+    let held = input.sandbox.is_some_and(Sandbox::panels_change_what_holds);
+    let mut breaks = new.break_threshold.is_some() || (new.strength.whole && !held);
+    let tip = if held {
+        "Pieces that came loose break by themselves where they are struck hard; what holds comes apart by its bonds"
+    } else {
+        "Bodies of the scene break by themselves where they are struck hard; what is thrown stays whole"
+    };
     let response = ui.checkbox(&mut breaks, "Breaks when struck").on_hover_text(tip);
     out.name("breaks_when_struck", &response);
     if response.changed() {
-        (new.break_threshold, new.strength.whole) = (None, breaks);
+        match held {
+            true => new.break_threshold = breaks.then_some(USUAL_THRESHOLD),
+            false => (new.break_threshold, new.strength.whole) = (None, breaks),
+        }
     }
-    if breaks {
+    if held {
+        let text = egui::RichText::new("Comes apart by its bonds").small().color(theme::DIM);
+        let tip = "The scene holds its parts together. A blow and lasting loads break it bond by bond; how strong bonds \
+                   are, Bonds of what is cracked says";
+        let label = ui.label(text).on_hover_text(tip);
+        out.name("held_by_bonds", &label);
+    } else if breaks {
         judging(ui, new, out);
     }
     numbers(ui, out, Tuning::BREAKING, new);

@@ -3,8 +3,11 @@
 use egui::{Key, Modifiers};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
-use super::tests::{Panels, harness, press};
-use crate::ui::{Command, Tool};
+use super::tests::{Panels, harness, harness_of, press};
+use crate::{
+    scene::Scene,
+    ui::{Command, Tool},
+};
 
 type Harness = egui_kittest::Harness<'static, Panels>;
 
@@ -246,4 +249,38 @@ impl Panels {
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
     }
+}
+
+#[test]
+fn what_bonds_hold_breaks_when_struck_only_once_it_is_loose() {
+    let mut scene = Scene::of_mesh("builtin:box", 4);
+    let mut free = scene.bodies[0].clone();
+    free.position.x += 3.0;
+    scene.bodies[0].hold = true;
+    scene.bodies[0].strength = Some(Box::default());
+    scene.bodies.push(free);
+    let mut panels = Panels::of(scene);
+    while panels.sandbox.is_breaking() {
+        panels.sandbox.poll().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    let mut harness = harness_of(panels, 1280.0, 1700.0);
+    let is_ticked = |harness: &Harness| {
+        let box_of = harness.get_by_label("Breaks when struck");
+        box_of.accesskit_node().toggled() == Some(egui::accesskit::Toggled::True)
+    };
+    let said = "Comes apart by its bonds";
+    // The panels show the first object and change both, and nothing holds the second.
+    assert!(is_ticked(&harness) && harness.query_by_label(said).is_none());
+    harness.state_mut().sandbox.focus_on(Some(0));
+    harness.run_steps(3);
+    assert!(!is_ticked(&harness) && harness.query_by_label(said).is_some());
+    let breaks = |harness: &Harness| {
+        let tuning = harness.state().sandbox.tuning();
+        (tuning.break_threshold.is_some(), tuning.strength.whole)
+    };
+    press(&mut harness, "Breaks when struck");
+    assert!(is_ticked(&harness) && breaks(&harness) == (true, true), "its pieces break by their speed");
+    press(&mut harness, "Breaks when struck");
+    assert!(!is_ticked(&harness) && breaks(&harness) == (false, true), "the strength is as it was");
 }

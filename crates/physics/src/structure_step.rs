@@ -11,7 +11,7 @@ use super::{
     Body, BodyId, BodyState, WorldSettings,
     body::index_of,
     collide::Manifold,
-    structure::{Loads, Memory, PointLoad, Response, SLOWEST},
+    structure::{Loads, Memory, PointLoad, Response, SLOWEST, Support},
 };
 
 /// What the structure of a body did in the last step.
@@ -29,11 +29,19 @@ pub(crate) type Memories = BTreeMap<BodyId, Memory>;
 /// The index of a manifold, and the speeds at which its points close, m/s.
 pub(crate) type Closing = (usize, Vec<f64>);
 
+/// What touches a structure in a step.
+#[derive(Default)]
+struct Touched {
+    contacts: Vec<PointLoad>,
+    /// By what cannot move (a body, or floor and walls) and the point's key: the sum over the rounds.
+    supports: BTreeMap<(Option<BodyId>, u64), Support>,
+}
+
 /// The contacts of structures in the rounds of a step.
 #[derive(Default)]
 pub(crate) struct StructureContacts {
     /// By index of the body.
-    of_body: BTreeMap<usize, Vec<PointLoad>>,
+    of_body: BTreeMap<usize, Touched>,
     /// By manifold with a structure, ascending: the speeds at which its points close as the round begins.
     closing: Vec<Closing>,
     /// The same of manifolds of bodies that lie on structures with others.
@@ -227,9 +235,21 @@ impl StructureContacts {
                 let centre = body.def.shape.mass().centre;
                 let sign = if side == 0 { part } else { -part };
                 let back = body.state.rotation.inverse();
-                let loads = self.of_body.entry(k).or_default();
+                let touched = self.of_body.entry(k).or_default();
+                let other = ends[1 - side];
+                let is_support =
+                    other.is_none_or(|id| index_of(bodies, id).is_some_and(|k| bodies[k].is_static()));
+                // What moves finds other points in every step, and each would take a solution.
+                let rests = |p: &crate::Point| velocity_at(&body.state, p.position).length() <= SLOWEST;
+                let touches = |p: &crate::Point| p.total_impulse > 0.0 || p.separation <= 0.0;
+                for p in manifold.points.iter().filter(|p| is_support && touches(p) && rests(p)) {
+                    let support = touched.supports.entry((other, p.key)).or_default();
+                    support.point = centre + p.anchors[side];
+                    support.normal = back * p.normal * sign.signum();
+                    support.impulse += p.total_impulse * part;
+                }
                 let pressing = manifold.points.iter().zip(&closing).filter(|(p, _)| p.total_impulse > 0.0);
-                loads.extend(pressing.map(|(p, closing)| PointLoad {
+                touched.contacts.extend(pressing.map(|(p, closing)| PointLoad {
                     point: centre + p.anchors[side],
                     // The response tells the friction of its last substep.
                     impulse: back
@@ -257,7 +277,7 @@ impl StructureContacts {
         }
         let mut old = std::mem::take(memories);
         let acting = bodies.iter().enumerate().filter(|(_, body)| body.def.structure.is_some());
-        let mut all: Vec<(&Body, Vec<PointLoad>, Memory)> = Vec::new();
+        let mut all: Vec<(&Body, Touched, Memory)> = Vec::new();
         let mut of_body = self.of_body;
         for (k, body) in acting {
             let memory = old.remove(&body.id).unwrap_or_default();
@@ -269,11 +289,13 @@ impl StructureContacts {
         }
         let steps: Vec<StructureStep> = all
             .par_iter_mut()
-            .filter_map(|(body, contacts, memory)| {
+            .filter_map(|(body, touched, memory)| {
                 let structure = body.def.structure.as_deref()?;
+                let supports: Vec<Support> = touched.supports.values().copied().collect();
                 let back = body.state.rotation.inverse();
                 let loads = Loads {
-                    contacts,
+                    contacts: &touched.contacts,
+                    supports: &supports,
                     gravity: back * settings.gravity,
                     spin: back * body.state.angular_velocity,
                     density: body.def.shape.density(),

@@ -10,7 +10,8 @@ use toml::{Table, Value};
 use super::{SceneError, error, outside};
 use crate::scene::presets::preset_beside;
 
-/// Values of a preset that are fields of the body.
+/// Values of a preset that are fields of the body. Its strength is not among them: bodies of scenes that name a preset and hold
+/// had bonds of concrete before presets had a strength.
 const OF_BODIES: [&str; 6] =
     ["density", "friction", "restitution", "rolling_resistance", "break_threshold", "fracture"];
 
@@ -76,6 +77,7 @@ mod tests {
         assert_eq!((body.fracture.preset, body.fracture.seeds), (Preset::Radial, 12));
         assert_eq!((body.fracture.surface, body.fracture.interior.seed), (Surface::Planar, 7));
         assert_eq!(body.fracture.interior.color, Some([0xb9, 0xd6, 0xd0]));
+        assert!(body.break_threshold == Some(3.0) && body.strength.is_none(), "{:?}", body.strength);
         let written = toml::to_string(&scene).unwrap();
         let mentions = |text: &str| written.lines().any(|line| line.starts_with(text));
         assert!(!mentions("preset = \"Glass\"") && mentions("density = 2500"), "{written}");

@@ -11,7 +11,7 @@ mod tests;
 pub use picture::{draw as draw_preset, shipped as shipped_picture};
 pub use shelf::{Listed, preset_beside, preset_of, presets, presets_folder, read_preset, save_preset};
 
-use super::{Scene, SceneBody, SceneError, Tuning, file::problem_of};
+use super::{BodyStrength, Scene, SceneBody, SceneError, Tuning, file::problem_of};
 use crate::{fracture::FractureParams, svo::MAX_LEVEL};
 
 /// Fracture parameters, interior and material properties under a name.
@@ -34,6 +34,10 @@ pub struct MaterialPreset {
     /// Change of speed in a step at which a body breaks, m/s; absent: it does not break on impact.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub break_threshold: Option<f64>,
+    /// Strength of bonds, and whether whole bodies without a threshold break by it (`whole`); absent: both stay. Lumps, anchors,
+    /// single bonds and the random seed belong to an object and stay unchanged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub strength: Option<Box<BodyStrength>>,
     /// Method, pattern, surface and interior. Values that belong to an object or a blow (random seed, file of seeds,
     /// kept seeds, island detection) are not part of a material and stay unchanged.
     pub fracture: FractureParams,
@@ -50,6 +54,7 @@ impl Default for MaterialPreset {
             restitution: body.restitution,
             rolling_resistance: body.rolling_resistance,
             break_threshold: body.break_threshold,
+            strength: None,
             fracture: body.fracture,
         }
     }
@@ -71,6 +76,22 @@ fn material_in(wanted: &FractureParams, own: &FractureParams) -> FractureParams 
     params
 }
 
+/// The strength of a material, with what `own` says of one object.
+fn strength_in(wanted: &BodyStrength, own: &BodyStrength) -> BodyStrength {
+    let own = own.clone();
+    BodyStrength {
+        rng: own.rng,
+        lumps: own.lumps,
+        within: own.within,
+        lump_strength: own.lump_strength,
+        anchor_floor: own.anchor_floor,
+        anchor_fixed: own.anchor_fixed,
+        anchors: own.anchors,
+        bonds: own.bonds,
+        ..wanted.clone()
+    }
+}
+
 impl MaterialPreset {
     /// Whether another preset has the same values, under whatever name.
     #[must_use]
@@ -90,6 +111,8 @@ impl MaterialPreset {
             restitution: tuning.restitution,
             rolling_resistance: tuning.rolling_resistance,
             break_threshold: tuning.break_threshold,
+            strength: (tuning.strength != BodyStrength::unsaid())
+                .then(|| Box::new(strength_in(&tuning.strength, &BodyStrength::default()))),
             fracture: material_in(&tuning.fracture, &FractureParams::default()),
         }
     }
@@ -101,6 +124,9 @@ impl MaterialPreset {
         tuning.restitution = self.restitution;
         tuning.rolling_resistance = self.rolling_resistance;
         tuning.break_threshold = self.break_threshold;
+        if let Some(strength) = &self.strength {
+            tuning.strength = strength_in(strength, &tuning.strength);
+        }
         tuning.fracture = material_in(&self.fracture, &tuning.fracture);
         tuning.fracture.fit(leaf_level);
     }
@@ -112,6 +138,10 @@ impl MaterialPreset {
         body.restitution = self.restitution;
         body.rolling_resistance = self.rolling_resistance;
         body.break_threshold = self.break_threshold;
+        if let Some(strength) = &self.strength {
+            let own = body.strength.as_deref().cloned().unwrap_or_default();
+            body.strength = Some(Box::new(strength_in(strength, &own)));
+        }
         body.fracture = material_in(&self.fracture, &body.fracture);
         body.fracture.fit(body.level);
     }
@@ -121,6 +151,10 @@ impl MaterialPreset {
     pub fn is_in(&self, tuning: &Tuning, leaf_level: u32) -> bool {
         let mut applied = tuning.clone();
         self.apply(&mut applied, leaf_level);
+        // A scene takes no strength from the preset that it names.
+        if tuning.strength == BodyStrength::unsaid() {
+            applied.strength = BodyStrength::unsaid();
+        }
         applied == *tuning
     }
 
@@ -135,6 +169,8 @@ impl MaterialPreset {
             SceneError::new(format!("{shown}, line {line}: {}", e.message().replace('\n', " ")))
         })?;
         preset.fracture = material_in(&preset.fracture, &FractureParams::default());
+        let strength = preset.strength.take();
+        preset.strength = strength.map(|own| Box::new(strength_in(&own, &BodyStrength::default())));
         preset.check().map_err(|message| SceneError::new(format!("{shown}: {message}")))?;
         Ok(preset)
     }
@@ -147,10 +183,14 @@ impl MaterialPreset {
         let error = SceneError::new;
         self.check().map_err(|message| error(format!("the preset {:?} {message}", self.name)))?;
         let mut table = toml::Table::try_from(self).map_err(|e| error(e.to_string()))?;
-        if let Some(toml::Value::Table(fracture)) = table.get_mut("fracture") {
-            // Values that belong to an object or a blow.
-            fracture.remove("rng");
-            fracture.remove("labelling");
+        // Values that belong to an object or a blow.
+        for (section, of_object) in [
+            ("fracture", &["rng", "labelling"][..]),
+            ("strength", &["rng", "within", "anchor_floor", "anchor_fixed"][..]),
+        ] {
+            if let Some(toml::Value::Table(own)) = table.get_mut(section) {
+                of_object.iter().for_each(|name| drop(own.remove(*name)));
+            }
         }
         toml::to_string_pretty(&table).map_err(|e| error(e.to_string()))
     }

@@ -4,7 +4,10 @@ use super::{
     shelf::{preset_from, presets_in, save_in},
     *,
 };
-use crate::fracture::{Material, Preset, Surface};
+use crate::{
+    bodies::structure::StrengthMaterial,
+    fracture::{Material, Preset, Surface},
+};
 
 /// A folder that goes with the test.
 struct Folder(PathBuf);
@@ -153,4 +156,58 @@ fn a_bad_file_is_one_line_and_the_rest_goes_on() {
     let unknown = preset_from(&folder.0, "jelly").unwrap_err().message;
     assert!(unknown.contains("ceramic, glass, concrete, wood, plaster, a"), "{unknown}");
     assert!(preset_from(&folder.0, "none.toml").unwrap_err().message.contains("not found"));
+}
+
+#[test]
+fn a_preset_says_what_bonds_bear_and_whether_whole_bodies_break_by_it() {
+    use StrengthMaterial::{Ceramic, Concrete, Glass, Oak, Plaster};
+    let (listed, _) = presets_in(Path::new("/there/is/none"));
+    let materials: Vec<_> = listed.iter().map(|one| one.preset.strength.as_ref().unwrap().material).collect();
+    assert_eq!(materials, [Ceramic, Glass, Concrete, Oak, Plaster]);
+    for one in &listed {
+        let name = one.preset.name.to_lowercase();
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("assets/presets/{name}.toml"));
+        assert!(
+            std::fs::read_to_string(file).unwrap().contains("\nwhole = false\n"),
+            "{name} says so itself"
+        );
+        assert!(
+            !one.preset.strength.as_ref().unwrap().whole,
+            "{name}: scenes that name it break by its threshold"
+        );
+    }
+
+    // What belongs to an object stays.
+    let glass = &listed[1].preset;
+    let mut tuning = tuned();
+    tuning.strength =
+        BodyStrength { rng: 9, lumps: vec![4], anchor_floor: true, scatter: 0.3, ..BodyStrength::default() };
+    glass.apply(&mut tuning, 6);
+    let wanted = BodyStrength { material: Glass, whole: false, scatter: 0.0, ..tuning.strength.clone() };
+    assert_eq!((&tuning.strength, tuning.strength.rng, tuning.strength.anchor_floor), (&wanted, 9, true));
+    assert!(tuning.strength.lumps == [4] && glass.is_in(&tuning, 6));
+    let scene = Tuning { strength: BodyStrength::unsaid(), ..tuning.clone() };
+    assert!(glass.is_in(&scene, 6), "a scene that names the preset has its own strength");
+
+    // A file without a strength leaves it alone.
+    let old = MaterialPreset::parse("name = \"Old\"\ndensity = 200.0\n", "old").unwrap();
+    let before = tuning.strength.clone();
+    old.apply(&mut tuning, 6);
+    assert_eq!(tuning.strength, before);
+
+    // What is saved has it, and a mesh that is opened later takes it over.
+    tuning.strength.whole = true;
+    let saved = MaterialPreset::of_tuning(&tuning, "By its energy");
+    let text = saved.to_text().unwrap();
+    let says = |text_of: &str| text.lines().any(|line| line.starts_with(text_of));
+    assert!(says("whole = true") && !says("rng") && !says("lumps") && !says("anchor"), "{text}");
+    let read = MaterialPreset::parse(&text, "read").unwrap();
+    assert_eq!(read, saved);
+    let mut body = SceneBody::standing("builtin:box", 4);
+    read.apply_to_body(&mut body);
+    let own = body.strength.unwrap();
+    assert_eq!((own.material, own.whole, own.rng, own.lumps.len()), (Glass, true, 1, 0));
+    let weak = text.replace("material = \"glass\"\n", "material = \"glass\"\ntension = -1.0\n");
+    let refused = MaterialPreset::parse(&weak, "weak.toml");
+    assert!(refused.is_err_and(|error| error.message.contains("tension")));
 }

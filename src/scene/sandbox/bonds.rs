@@ -305,6 +305,17 @@ impl Sandbox {
     pub fn is_held(&self, id: BodyId) -> bool {
         self.structure_of(id).is_some()
     }
+
+    /// Whether the scene holds all objects together whose values the panels change. Neither the energy of a blow nor a change of
+    /// speed then breaks a body that is whole; a piece that came loose breaks by its change of speed, where that is set.
+    #[must_use]
+    pub fn panels_change_what_holds(&self) -> bool {
+        let mut shown = match self.document.focus() {
+            Some(object) => object..object + 1,
+            None => 0..self.bodies_of_scene(),
+        };
+        !shown.is_empty() && shown.all(|object| self.document.values_of(object).is_some_and(|own| own.hold))
+    }
 }
 
 #[cfg(test)]

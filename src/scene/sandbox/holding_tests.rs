@@ -397,7 +397,8 @@ fn lumps_come_apart_level_by_level_under_rising_load() {
     for k in 0..140 {
         let spin = 5.0 * 1.06f64.powi(k);
         let gravity = DVec3::ZERO;
-        let loads = Loads { contacts: &[], gravity, spin: DVec3::Y * spin, density: 2400.0, dt: 0.01 };
+        let (density, dt) = (2400.0, 0.01);
+        let loads = Loads { contacts: &[], supports: &[], gravity, spin: DVec3::Y * spin, density, dt };
         let response = structure.respond(&mut Memory::default(), &loads);
         for failure in &response.failures {
             first[level(structure.bonds[failure.bond].share)].get_or_insert(spin);

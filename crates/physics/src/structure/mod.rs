@@ -7,6 +7,7 @@
 //!
 //! - `stiffness` solves for motions of the parts under loads;
 //! - `response` compares the loads of bonds with their strength, step by step, until none fails;
+//! - `supports` shares loads out among supports of which there are more than balance needs;
 //! - `standing` keeps springs, masses and the factor from step to step, and bounds what bonds can bear;
 //! - `coarse` moves groups of parts as rigid bodies in the preconditioner;
 //! - `masses` has the inertia that balances loads;
@@ -16,6 +17,7 @@ mod block;
 mod coarse;
 mod factor;
 mod graph;
+mod loads;
 mod masses;
 #[cfg(test)]
 mod measurements;
@@ -23,11 +25,13 @@ mod response;
 mod standing;
 mod stiffness;
 mod strength;
+mod supports;
 mod whole;
 #[cfg(test)]
 pub(crate) mod tests;
 
 pub use graph::{Bond, Structure, StructurePart};
-pub use response::{BondLoad, Failure, Loads, Memory, Mode, PointLoad, Response, SLOWEST};
+pub use loads::{Loads, PointLoad, SLOWEST, Support};
+pub use response::{BondLoad, Failure, Memory, Mode, Response};
 pub use strength::{Strength, StrengthMaterial};
 pub use whole::{Resistance, resistance};

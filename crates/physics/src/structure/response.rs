@@ -5,11 +5,12 @@
 //! # Loads that last
 //!
 //! A contact that carries an impulse J over a step dt loads its part by J / dt. What no anchor holds accelerates as a rigid
-//! body; every part is loaded by the inertia of that motion, so that the loads on the structure are in balance.
+//! body; every part is loaded by the inertia of that motion, so that the loads on the structure are in balance. Where it
+//! rests on more than balance needs, `supports` says what each support bears.
 //!
 //! # Blows
 //!
-//! Contacts that close faster than [`SLOWEST`] strike. A step's impulses say in which pattern the blow loads the parts, but
+//! Contacts that close faster than [`SLOWEST`](super::SLOWEST) strike. A step's impulses say in which pattern the blow loads the parts, but
 //! not how hard, since rigid bodies stop at once. The hardness follows from the energy that the contacts take out, W = sum
 //! of J v / 2 over the contacts (v the closing speed): the structure gives way like a spring until it has taken up W. Under
 //! the pattern P (N) it gives way by C = P . u(P) (J), so that the greatest load is s P with s^2 C / 2 = W.
@@ -28,13 +29,13 @@ use super::{
     block::Six,
     factor::Factor,
     graph::{Bond, Structure, component_of},
+    loads::{Loads, is_near, is_unchanged},
     standing::Standing,
     stiffness::{Held, MOST, Opening, SOLVED, Spring},
     strength::Strength,
+    supports::Supports,
 };
 
-/// Contacts that close more slowly do not strike, m/s: contacts at rest close by about this much from step to step.
-pub const SLOWEST: f64 = 0.03;
 /// Bonds that bear at least this share of what the weakest of them bears beyond its strength fail with it: symmetric
 /// structures break symmetrically.
 const TOGETHER: f64 = 0.95;
@@ -47,8 +48,6 @@ const MOST_ROUNDS: usize = 64;
 const ROUGHLY: f64 = 1e-3;
 /// A solution that takes more iterations than this calls for a factor of the bonds that are left.
 const STALE: usize = 40;
-/// Loads that differ by less, as a share of the structure's weight or its largest load, are those of before.
-const SAME: f64 = 1e-3;
 /// Where no bond can bear more than this share of its strength, loads need not be solved for in full.
 const SAFE: f64 = 0.95;
 /// Loads that may be off by less than this, as a share of the strength, are not solved for again where nothing can fail.
@@ -66,32 +65,6 @@ const HALVINGS: usize = 40;
 const NO_STRENGTH: f64 = 1e-200;
 /// Loads above this share are those of bonds without strength.
 const BOUNDLESS: f64 = 1e100;
-
-/// A contact of the body in a step. Shape space and body axes.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct PointLoad {
-    /// Where, m.
-    pub point: DVec3,
-    /// On the body in the whole step, N s.
-    pub impulse: DVec3,
-    /// Speed at which the contact closed when the step began, m/s.
-    pub closing: f64,
-}
-
-/// All that loads a body in a step.
-#[derive(Clone, Copy, Debug)]
-pub struct Loads<'a> {
-    /// Its contacts.
-    pub contacts: &'a [PointLoad],
-    /// Gravity, body axes, m/s^2.
-    pub gravity: DVec3,
-    /// Angular velocity, body axes, rad/s.
-    pub spin: DVec3,
-    /// Density, kg/m^3.
-    pub density: f64,
-    /// Length of the step, s.
-    pub dt: f64,
-}
 
 /// How a bond fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -187,8 +160,11 @@ pub struct Response {
 /// What a structure remembers from step to step. It changes no failure: only loads that cannot matter are not solved for.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
-    /// Loads of the contacts of the last step, N and N m.
+    /// Loads of the contacts of the last step without a blow, N and N m.
     contacts: Arc<Vec<Six>>,
+    /// What supports bore beyond that; empty where nothing.
+    added: Vec<Six>,
+    supports: Supports,
     /// Gravity and spin of the last step.
     surroundings: Option<[DVec3; 2]>,
     solved: Option<Arc<SolvedLoads>>,
@@ -275,8 +251,8 @@ impl Structure {
         if !standing.alive.contains(&true) {
             return Response::default();
         }
-        let energy: f64 = all.contacts.iter().map(blow_of).sum();
-        let now = self.contact_loads(all);
+        let energy = all.blow();
+        let now = all.by_contacts(self);
         let surroundings = [all.gravity, all.spin];
         let solved = memory.solved.take();
         let known = solved.as_ref().filter(|solved| {
@@ -299,7 +275,7 @@ impl Structure {
             return response;
         }
         // What lasted until now goes on where a blow falls; the rest is the blow's.
-        let (lasting, pattern) = match energy > 0.0 {
+        let (contacts, pattern) = match energy > 0.0 {
             false => (Arc::new(now), Vec::new()),
             true => {
                 let none = || Arc::new(vec![Six::ZERO; now.len()]);
@@ -309,13 +285,19 @@ impl Structure {
                 (before, pattern)
             }
         };
-        let mut loads = lasting.to_vec();
-        standing.base.masses.balance(
-            self,
-            &standing.component,
-            (all.density, all.gravity, all.spin),
-            &mut loads,
-        );
+        let mut loads = contacts.to_vec();
+        let motion = (all.density, all.gravity, all.spin);
+        standing.base.masses.balance(self, &standing.component, motion, &mut loads);
+        if energy == 0.0 {
+            memory.added = memory.supports.added(self, all, &loads);
+        } else if memory.added.len() != loads.len() {
+            memory.added.clear();
+        }
+        // In balance by themselves.
+        let mut lasting = contacts.to_vec();
+        for sum in [&mut loads, &mut lasting] {
+            sum.iter_mut().zip(&memory.added).for_each(|(load, more)| *load += *more);
+        }
         let work = Work { structure: self, all, standing, energy };
         // A blow that may wear a bond has to be solved for, too.
         let wears = energy > 0.0 && self.strength.fatigue > 0.0;
@@ -329,30 +311,9 @@ impl Structure {
                 Some((known, _)) => work.refine(known, &loads),
                 None => work.run(solved.as_deref(), (&lasting, loads), &pattern),
             };
-        (memory.contacts, memory.surroundings, memory.solved) = (lasting, Some(surroundings), Some(solved));
+        (memory.contacts, memory.surroundings, memory.solved) = (contacts, Some(surroundings), Some(solved));
         response
     }
-
-    /// Loads of the parts by contacts, about their nodes.
-    fn contact_loads(&self, all: &Loads<'_>) -> Vec<Six> {
-        let mut now = vec![Six::ZERO; self.parts.len()];
-        for contact in all.contacts {
-            let Some(part) = self.part_at(contact.point) else { continue };
-            let force = contact.impulse / all.dt;
-            let arm = contact.point - self.parts[part as usize].node;
-            now[part as usize] += Six { linear: force, angular: arm.cross(force) };
-        }
-        now
-    }
-}
-
-fn is_unchanged(before: &[Six], now: &[Six], weight: f64) -> bool {
-    let largest = now.iter().map(|load| load.linear.length_squared()).fold(0.0, f64::max).sqrt().max(weight);
-    before.len() == now.len()
-        && before
-            .iter()
-            .zip(now)
-            .all(|(a, b)| (a.linear - b.linear).length_squared() <= (SAME * largest).powi(2))
 }
 
 /// Whether no bond can bear as much as `limit`, a share of its strength, under these loads and a blow of this energy, for all
@@ -365,15 +326,6 @@ fn safe(standing: &Standing, known: &SolvedLoads, loads: &[Six], (blow, limit): 
     let most = standing.most_share(known.loads.iter().map(|load| load.share), error + blow.sqrt());
     let unknown = standing.most_share(std::iter::repeat(0.0), error);
     (most < limit).then_some(if unknown > UNSEEN { unknown } else { 0.0 })
-}
-
-fn is_near(before: [DVec3; 2], now: [DVec3; 2]) -> bool {
-    before[0].distance(now[0]) <= SAME * now[0].length() && before[1].distance(now[1]) <= 1e-3
-}
-
-/// The energy that a contact takes out of the bodies, J; 0 where it does not strike.
-fn blow_of(contact: &PointLoad) -> f64 {
-    if contact.closing > SLOWEST { 0.5 * contact.impulse.length() * contact.closing } else { 0.0 }
 }
 
 /// One step's search for bonds that fail.

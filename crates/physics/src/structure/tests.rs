@@ -79,7 +79,7 @@ pub(crate) fn bricks(
 }
 
 pub(super) fn under(contacts: &[PointLoad]) -> Loads<'_> {
-    Loads { contacts, gravity: GRAVITY, spin: DVec3::ZERO, density: DENSITY, dt: DT }
+    Loads { contacts, supports: &[], gravity: GRAVITY, spin: DVec3::ZERO, density: DENSITY, dt: DT }
 }
 
 fn weightless(contacts: &[PointLoad]) -> Loads<'_> {

@@ -12,10 +12,7 @@ use std::f64::consts::PI;
 
 use glam::DVec3;
 
-use super::{
-    response::{INTERNAL_FRICTION, PointLoad},
-    strength::Strength,
-};
+use super::{loads::PointLoad, response::INTERNAL_FRICTION, strength::Strength};
 use crate::geometry::principal;
 use crate::shape::Shape;
 

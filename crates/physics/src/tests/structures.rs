@@ -5,7 +5,7 @@ use std::sync::Arc;
 use glam::{DMat4, DVec3, UVec3};
 
 use crate::{
-    BodyDef, World, WorldSettings,
+    BodyDef, BodyId, World, WorldSettings,
     structure::{Strength, StrengthMaterial, tests as made},
     testing::{cuboid, world},
 };
@@ -28,19 +28,25 @@ fn placed(size: DVec3, at: DVec3, density: f64) -> BodyDef {
 
 /// A plate of blocks in a row that rests on two fixed legs.
 fn plate(strength: Strength) -> World {
+    plate_on(strength, &[0.0, SPAN]).0
+}
+
+/// The same on legs at these places along it, m.
+fn plate_on(strength: Strength, legs: &[f64]) -> (World, BodyId) {
     let mut w = world(WorldSettings { sleeping: false, ..WorldSettings::default() });
     let size = DVec3::new(BLOCK * f64::from(BLOCKS), THICK, WIDE);
-    for x in [0.0, SPAN] {
-        let leg = placed(DVec3::new(BLOCK, LEGS, WIDE), DVec3::X * x, DENSITY);
+    for x in legs {
+        let leg = placed(DVec3::new(BLOCK, LEGS, WIDE), DVec3::X * *x, DENSITY);
         w.add(BodyDef { fixed: true, ..leg });
     }
     let block = DVec3::new(BLOCK, THICK, WIDE);
     let structure = made::bricks(UVec3::new(BLOCKS, 1, 1), block, strength, |_| false);
-    w.add(BodyDef { structure: Some(Arc::new(structure)), ..placed(size, DVec3::Y * LEGS, DENSITY) });
+    let id =
+        w.add(BodyDef { structure: Some(Arc::new(structure)), ..placed(size, DVec3::Y * LEGS, DENSITY) });
     for _ in 0..20 {
         w.step_on_cpu();
     }
-    w
+    (w, id)
 }
 
 /// Lets a bar of so many kg fall on what lies at the middle of the plate, `above` it, with this energy (J); whether a bond
@@ -116,4 +122,23 @@ fn what_lies_between_hands_a_blow_on() {
     assert!(!failed && blow > 0.5 * wanted * 0.25 && blow < 1.02 * wanted * 0.25, "{blow}");
     let (failed, blow) = with_stone(wanted * 3.0);
     assert!(failed, "{blow} J of {} J", wanted * 3.0);
+}
+
+#[test]
+fn a_plate_on_three_legs_bends_over_the_middle_one_as_the_theory_says() {
+    let strength = Strength { tension: 1.5e5, compression: 1e12, shear: 1e12, ..Strength::default() };
+    let (w, id) = plate_on(strength, &[0.0, SPAN / 2.0, SPAN]);
+    let loads = w.bond_loads(id).expect("the plate holds");
+    let moments: Vec<f64> =
+        loads.iter().map(|load| load.share * strength.tension * WIDE * THICK * THICK / 6.0).collect();
+    // Each leg bears at the edges of its top, of which the outer ones at the ends lift. Between an end's edge and the next one
+    // of the middle leg the plate is a beam that turns over the middle leg as the piece between its two edges lets it: M =
+    // q l^2 / 8 / (1 + 3 a / (2 l)), less half of what the overhang beyond the end's edge weighs, q a^2 / 4.
+    let (weighs, long) = (DENSITY * 9.81 * THICK * WIDE, SPAN / 2.0 - BLOCK);
+    let wanted = weighs * (long * long / 8.0 - BLOCK * BLOCK / 4.0) / (1.0 + 1.5 * BLOCK / long);
+    let middle = BLOCKS as usize / 2;
+    let found = [moments[middle - 1], moments[middle]].map(|moment| moment / wanted);
+    println!("over the middle leg {found:.3?} of {wanted:.2} N m");
+    // Blocks are a twentieth of the span, and loads are solved for to 0.02 of the strength.
+    assert!(found.iter().all(|share| (share - 1.0).abs() < 0.1), "{found:?}");
 }
