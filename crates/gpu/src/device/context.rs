@@ -17,6 +17,7 @@ use super::{
     GpuError, Traffic,
     buffer::Ledger,
     driver_errors::{DriverErrors, guarded},
+    kernel::Kernels,
     pipeline_store::{self, PipelineStore},
 };
 use crate::adapters;
@@ -52,6 +53,7 @@ pub struct Gpu {
     memory: Arc<Memory>,
     ledger: Arc<Ledger>,
     pub(super) pipelines: Option<Arc<PipelineStore>>,
+    pub(super) kernels: Arc<Kernels>,
 }
 
 /// Memory of storage buffers, bytes.
@@ -144,6 +146,7 @@ impl Gpu {
             memory: Arc::default(),
             ledger: Arc::default(),
             pipelines: None,
+            kernels: Arc::default(),
         })
     }
 

@@ -4,6 +4,11 @@
 //! A dispatch binds resources by name ([`bind!`](crate::bind)): in any order, exactly one per variable. Every binding a
 //! file declares must be used by its entry point.
 
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError, Weak},
+};
+
 use super::{
     Gpu, GpuError, Named,
     bindings::{Bindings, Variables},
@@ -27,10 +32,43 @@ pub fn spread(groups: usize) -> [u32; 3] {
     [x as u32, groups.div_ceil(x) as u32, 1]
 }
 
-/// A compiled compute pipeline.
+/// A compiled compute pipeline. Kernels of one device with the same text and constants share it.
 pub struct Kernel {
+    compiled: Arc<Compiled>,
+}
+
+struct Compiled {
     pipeline: wgpu::ComputePipeline,
     bindings: Bindings,
+}
+
+/// Label, text, and values of `override` declarations by name, as bits.
+type Key = (&'static str, String, Vec<(String, u64)>);
+
+/// The pipelines of a device that kernels hold. A renderer per picture would otherwise compile all of its passes anew, and
+/// Mesa 22.3's software driver does not return the 41 MiB that a renderer's pipelines take once they are dropped.
+#[derive(Default)]
+pub(super) struct Kernels {
+    known: Mutex<BTreeMap<Key, Weak<Compiled>>>,
+}
+
+impl Kernels {
+    /// The pipeline of this key, made by `compile` where no kernel holds it. Two threads may compile the same one at once; both
+    /// get what the first of them made.
+    fn get(&self, key: Key, compile: impl FnOnce(&Key) -> Compiled) -> Arc<Compiled> {
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(compiled) = known().get(&key).and_then(Weak::upgrade) {
+            return compiled;
+        }
+        let compiled = Arc::new(compile(&key));
+        let mut known = known();
+        known.retain(|_, held| held.strong_count() > 0);
+        if let Some(earlier) = known.get(&key).and_then(Weak::upgrade) {
+            return earlier;
+        }
+        known.insert(key, Arc::downgrade(&compiled));
+        compiled
+    }
 }
 
 impl Kernel {
@@ -59,21 +97,24 @@ impl Kernel {
     }
 
     fn compile(gpu: &Gpu, path: &'static str, source: String, constants: &[(&str, f64)]) -> Self {
-        let variables = Variables::of(&source);
-        let module = gpu.device.create_shader_module(wgpu::ShaderModuleDescriptor {
-            label: Some(path),
-            source: wgpu::ShaderSource::Wgsl(source.into()),
+        let bits = constants.iter().map(|(name, value)| ((*name).to_owned(), value.to_bits())).collect();
+        let compiled = gpu.kernels.get((path, source, bits), |(_, source, _)| {
+            let module = gpu.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+                label: Some(path),
+                source: wgpu::ShaderSource::Wgsl(source.into()),
+            });
+            let pipeline = gpu.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                label: Some(path),
+                layout: None,
+                module: &module,
+                entry_point: Some("main"),
+                compilation_options: wgpu::PipelineCompilationOptions { constants, ..Default::default() },
+                cache: gpu.pipeline_cache(),
+            });
+            let bindings = Bindings::new(path, pipeline.get_bind_group_layout(0), Variables::of(source));
+            Compiled { pipeline, bindings }
         });
-        let pipeline = gpu.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-            label: Some(path),
-            layout: None,
-            module: &module,
-            entry_point: Some("main"),
-            compilation_options: wgpu::PipelineCompilationOptions { constants, ..Default::default() },
-            cache: gpu.pipeline_cache(),
-        });
-        let bindings = Bindings::new(path, pipeline.get_bind_group_layout(0), variables);
-        Self { pipeline, bindings }
+        Self { compiled }
     }
 
     /// Creates a bind group from the `given` resources.
@@ -81,16 +122,44 @@ impl Kernel {
     /// # Errors
     /// See [`Bindings::group`].
     pub(super) fn bind(&self, gpu: &Gpu, given: &[Named<'_>]) -> Result<wgpu::BindGroup, GpuError> {
-        self.bindings.group(gpu, given)
+        self.compiled.bindings.group(gpu, given)
     }
 
     /// Path of the shader, which also labels its timer and debug group.
     #[must_use]
     pub fn label(&self) -> &'static str {
-        self.bindings.label()
+        self.compiled.bindings.label()
     }
 
     pub(super) fn pipeline(&self) -> &wgpu::ComputePipeline {
-        &self.pipeline
+        &self.compiled.pipeline
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ONE: &str = "@group(0) @binding(0) var<storage, read_write> out: array<u32>;\n\
+        override more: u32 = 1u;\n\
+        @compute @workgroup_size(1) fn main() { out[0] = more; }\n";
+
+    #[test]
+    fn kernels_of_one_text_share_a_pipeline_while_one_of_them_is_held() {
+        let Some(gpu) = Gpu::for_test() else { return };
+        let kernel = |more: f64, text: &str| Kernel::compile(&gpu, "one", text.to_owned(), &[("more", more)]);
+        let (first, again) = (kernel(1.0, ONE), kernel(1.0, ONE));
+        assert!(Arc::ptr_eq(&first.compiled, &again.compiled));
+        // Another value, another text: tests plant errors under a shader's own path.
+        let (other, planted) = (kernel(2.0, ONE), kernel(1.0, &ONE.replace("= more", "= more + 1u")));
+        assert!(
+            !Arc::ptr_eq(&first.compiled, &other.compiled)
+                && !Arc::ptr_eq(&first.compiled, &planted.compiled)
+        );
+        let known = || gpu.kernels.known.lock().unwrap().len();
+        assert_eq!(known(), 3);
+        drop((first, again, other));
+        drop(kernel(3.0, ONE));
+        assert_eq!(known(), 2, "what no kernel holds is forgotten");
     }
 }
