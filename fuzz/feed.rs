@@ -16,7 +16,7 @@ use kintsugi::{
 
 /// Kinds of files, as the folders of the corpus are called.
 #[allow(dead_code, reason = "a target is one kind")]
-pub const KINDS: [&str; 22] = [
+pub const KINDS: [&str; 24] = [
     "obj",
     "ply",
     "stl",
@@ -26,6 +26,8 @@ pub const KINDS: [&str; 22] = [
     "vox",
     "fbx",
     "usda",
+    "usdc",
+    "usdz",
     "obj_folder",
     "gltf_folder",
     "scene",

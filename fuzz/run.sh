@@ -14,11 +14,12 @@ dictionary() {
         obj_folder | gltf_folder) echo "$1" ;;
         scene | session | preset | jobs | settings | imports) echo toml ;;
         seeds | npy) echo numbers ;;
+        usdc | usdz) echo usdc ;;
         *) echo "$1" ;;
     esac
 }
 while :; do
-    for target in obj_folder results repeat scene jobs preset gltf glb gltf_folder vox fbx usda session ply camera obj off stl imports settings seeds npy; do
+    for target in obj_folder results repeat scene jobs preset gltf glb gltf_folder vox fbx usda usdc usdz session ply camera obj off stl imports settings seeds npy; do
         [ "$(date +%H%M)" -lt "$(echo "$until" | tr -d :)" ] || exit 0
         [ -x "$bin/$target" ] || continue
         mkdir -p "$home/$target"

@@ -8,6 +8,10 @@ use std::{
 
 use crate::scene::PICTURES;
 
+/// Endings of meshes.
+const MESHES: &[&str] =
+    &["obj", "ply", "stl", "off", "gltf", "glb", "fbx", "usd", "usda", "usdc", "usdz", "vox"];
+
 /// What a dialog is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
@@ -102,16 +106,13 @@ impl Dialog {
             let chosen = match purpose {
                 Purpose::Open => dialog
                     .set_title("Open a mesh or a scene")
-                    .add_filter(
-                        "Meshes and scenes",
-                        &["obj", "ply", "stl", "off", "gltf", "glb", "fbx", "usda", "vox", "toml"],
-                    )
+                    .add_filter("Meshes and scenes", &[MESHES, &["toml"]].concat())
                     .add_filter("Pictures of cracks", PICTURES)
                     .add_filter("All files", &["*"])
                     .pick_file(),
                 Purpose::Add => dialog
                     .set_title("Add a mesh to the scene")
-                    .add_filter("Meshes", &["obj", "ply", "stl", "off", "gltf", "glb", "fbx", "usda", "vox"])
+                    .add_filter("Meshes", MESHES)
                     .add_filter("All files", &["*"])
                     .pick_file(),
                 Purpose::Cutter => dialog

@@ -176,7 +176,7 @@ impl ComputeArgs {
 /// Breaks voxel objects live.
 ///
 /// Without a command it opens the sandbox on FILE, or on a shape of its own. FILE is a mesh (OBJ, PLY, STL,
-/// OFF, glTF, GLB, FBX, USDA, VOX), a scene (TOML), or `builtin:` with one of vase, column, box, sphere, shell, cavity,
+/// OFF, glTF, GLB, FBX, USD, VOX), a scene (TOML), or `builtin:` with one of vase, column, box, sphere, shell, cavity,
 /// statue.
 #[derive(Parser)]
 #[command(name = "kintsugi", version, args_conflicts_with_subcommands = true, disable_help_subcommand = true)]

@@ -49,7 +49,7 @@ impl From<Imported> for Object {
 }
 
 impl Object {
-    /// Reads a mesh file (OBJ, PLY, STL, OFF, glTF, GLB, FBX, USDA, VOX) or makes a built-in shape (`builtin:vase`), and
+    /// Reads a mesh file (OBJ, PLY, STL, OFF, glTF, GLB, FBX, USD, VOX) or makes a built-in shape (`builtin:vase`), and
     /// voxelises it to leaf level `level`: 2^level voxels along the longest side, 1 to 12.
     ///
     /// # Errors

@@ -32,7 +32,7 @@ pub(super) fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>, 
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 4.0;
         let width = (ui.available_width() - 104.0).max(80.0);
-        let tip = "OBJ, PLY, STL, OFF, glTF, FBX, USDA, VOX or a scene (.toml); Enter opens it";
+        let tip = "OBJ, PLY, STL, OFF, glTF, FBX, USD, VOX or a scene (.toml); Enter opens it";
         let field = path_field(ui, "path", &mut state.path, "path of a mesh or scene", width);
         let field = field.on_hover_text(tip);
         out.name("path", &field);

@@ -6,7 +6,7 @@ use glam::Vec3;
 use super::fbx;
 #[cfg(feature = "draco")]
 use super::gltf_draco_tests;
-use super::{Mesh, check, gltf, load_bytes, obj, off, ply, stl, usd, vox};
+use super::{Mesh, check, gltf, load_bytes, obj, off, ply, stl, usd, usdc, usdz, vox};
 use crate::injure::{Dice, injure};
 
 fn samples() -> Vec<(&'static str, Vec<u8>)> {
@@ -25,6 +25,8 @@ fn samples() -> Vec<(&'static str, Vec<u8>)> {
         ("glb", gltf_draco_tests::file()),
         ("vox", vox::tests::scene()),
         ("usda", usd::tests::SCENE.into()),
+        ("usdc", usdc::tests::SCENE.into()),
+        ("usdz", usdz::tests::archive(&[("scene.usdc", usdc::tests::SCENE)], 0)),
         #[cfg(feature = "fbx")]
         ("fbx", fbx::tests::SCENE.into()),
     ]

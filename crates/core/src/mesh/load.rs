@@ -34,7 +34,7 @@ const MEMORY_OF_TRIANGLES: u64 = 12;
 /// The same for formats that hold pictures and buffers, or voxels that have a limit of their own.
 const MEMORY_OF_PARTS: u64 = 4;
 /// Formats, for messages.
-const FORMATS: &str = "OBJ, PLY, STL, OFF, glTF, GLB, FBX, USDA and VOX";
+const FORMATS: &str = "OBJ, PLY, STL, OFF, glTF, GLB, FBX, USD and VOX";
 
 /// Why a file was rejected: what, where, what to do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -76,7 +76,7 @@ pub enum Format {
     Vox,
     /// Autodesk's FBX, binary or text.
     Fbx,
-    /// `OpenUSD` text; other kinds of USD files are refused.
+    /// `OpenUSD`: text, binary or an archive.
     Usd,
 }
 

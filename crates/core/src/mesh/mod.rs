@@ -94,6 +94,8 @@ mod topology;
 mod up;
 mod usd;
 mod usda;
+mod usdc;
+mod usdz;
 mod vox;
 
 pub use builtin::{BUILTIN_NAMES, builtin};

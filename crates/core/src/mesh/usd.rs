@@ -1,11 +1,14 @@
-//! USD text: meshes of all shown prims where they stand at the first moment, in metres with y up.
+//! USD: meshes of all shown prims where they stand at the first moment, in metres with y up.
 //!
-//! In: bytes of a layer. Out: triangles in scene space with normals, texture coordinates, colours and the materials of
-//! `UsdPreviewSurface`; what is left out is a warning. Binary layers and archives are refused, with the way round.
+//! In: bytes of a layer, text or binary, or of an archive with one. Out: triangles in scene space with normals, texture
+//! coordinates, colours and the materials of `UsdPreviewSurface`; what is left out is a warning.
 
 mod surfaces;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet, HashMap},
+};
 
 use glam::{DMat3, DMat4, DQuat, DVec3};
 
@@ -15,51 +18,58 @@ use super::{
     corners::{CornerLook, PartVertices, settle_parts},
     load::Surroundings,
     unchecked::{Problem, UncheckedMesh},
-    usda::{Attribute, Layer, Prim, note, parse},
+    usda::{Attribute, Layer, Notes, Prim, parse},
+    usdc::{self, Binary},
+    usdz::{self, Archive, Files},
 };
 use crate::geometry::srgb;
 
-const BINARY: &[u8] = b"PXR-USDC";
-const ARCHIVE: &[u8] = b"PK\x03\x04";
-
 /// Whether the bytes are the start of a file of any kind.
 pub(super) fn is_start(bytes: &[u8]) -> bool {
-    [&b"#usda "[..], BINARY, ARCHIVE].iter().any(|start| bytes.starts_with(start))
+    [&b"#usda "[..], usdc::MARK, usdz::MARK].iter().any(|start| bytes.starts_with(start))
 }
 
-/// Reads a layer into `unchecked`.
+/// Reads a file of any kind into `unchecked`.
 pub(super) fn read(
     bytes: &[u8],
     around: &Surroundings,
     unchecked: &mut UncheckedMesh,
 ) -> Result<(), Problem> {
-    let way = "write text of it with `usdcat --flatten -o model.usda` and that file (USD's tools), or export glTF 2.0 (.glb)";
-    if bytes.starts_with(BINARY) {
-        return Err(Problem::whole(format!("is binary USD (usdc), of which only text is read; {way}")));
+    if !bytes.starts_with(usdz::MARK) {
+        return read_layer(bytes, &Files::Beside(around), unchecked);
     }
-    if bytes.starts_with(ARCHIVE) {
-        return Err(Problem::whole(format!("is an archive (usdz), which is not read; {way}")));
+    let archive = Archive::open(bytes)?;
+    read_layer(archive.layer, &Files::Within(&archive), unchecked).map_err(|problem| {
+        // The place is one in the layer, and would be looked up in the archive.
+        let what = format!("{}: {}", archive.name, problem.describe(archive.layer));
+        if problem.is_cancelled { problem } else { Problem::whole(what) }
+    })
+}
+
+fn read_layer(bytes: &[u8], files: &Files<'_>, unchecked: &mut UncheckedMesh) -> Result<(), Problem> {
+    if bytes.starts_with(usdc::MARK) {
+        let mut pace = unchecked.pace.clone();
+        let binary = Binary::open(bytes, &mut pace)?;
+        return read_prims(&binary.layer(&mut pace)?, files, unchecked);
     }
     let text = std::str::from_utf8(bytes).map_err(|error| {
         Problem::at_text(error.valid_up_to(), "is no text in UTF-8; export it again as .usda")
     })?;
-    let layer = parse(text, &unchecked.pace)?;
-    look_at(&layer, unchecked);
-    let names = names(&layer);
+    read_prims(&parse(text, &unchecked.pace)?, files, unchecked)
+}
+
+/// Reads the meshes of a layer into `unchecked`.
+fn read_prims(layer: &Layer<'_>, files: &Files<'_>, unchecked: &mut UncheckedMesh) -> Result<(), Problem> {
+    look_at(layer, unchecked);
+    let names = names(layer);
     let mut subsets: HashMap<usize, Vec<usize>> = HashMap::new();
     for (number, prim) in layer.prims.iter().enumerate().filter(|(_, prim)| prim.kind == "GeomSubset") {
         subsets.entry(prim.parent.unwrap_or(number)).or_default().push(number);
     }
-    let places = places(&layer, &names);
-    let surfaces = Surfaces::new(&layer, &names, around);
-    let mut reader = Reader {
-        layer: &layer,
-        names: &names,
-        subsets,
-        surfaces,
-        unchecked: &mut *unchecked,
-        has_uvs: false,
-    };
+    let places = places(layer, &names);
+    let surfaces = Surfaces::new(layer, &names, files);
+    let mut reader =
+        Reader { layer, names: &names, subsets, surfaces, unchecked: &mut *unchecked, has_uvs: false };
     let mut children: HashMap<usize, usize> = HashMap::new();
     for (prim, place) in layer.prims.iter().zip(&places) {
         let parent = prim.parent.filter(|_| place.is_shown && matches!(prim.kind, "Mesh" | "Xform"));
@@ -69,7 +79,7 @@ pub(super) fn read(
         if place.is_shown && layer.prims[number].kind == "Mesh" {
             let first = reader.unchecked.mesh.triangles.len();
             reader.add(number, place)?;
-            reader.unchecked.end_part(first, || part_of(&layer, &children, number));
+            reader.unchecked.end_part(first, || part_of(layer, &children, number));
         }
     }
     let has_uvs = reader.has_uvs;
@@ -109,10 +119,11 @@ fn find<'p>(names: &Names<'_>, path: &'p str) -> Option<(usize, &'p str)> {
 /// Warns of what the layer has and is left out.
 fn look_at(layer: &Layer<'_>, unchecked: &mut UncheckedMesh) {
     let arcs = ["references", "payload", "inherits", "specializes"];
-    let refers = |notes: &str| arcs.iter().any(|arc| notes.contains(arc) && note(notes, arc).is_some());
+    let refers = |notes: &Notes<'_>| arcs.iter().any(|arc| notes.get(arc).is_some());
+    layer.left_out.iter().for_each(|what| unchecked.warn(what));
     if layer.has_variants
-        || layer.prims.iter().any(|prim| refers(prim.notes))
-        || note(layer.notes, "subLayers").is_some()
+        || layer.prims.iter().any(|prim| refers(&prim.notes))
+        || layer.notes.get("subLayers").is_some()
     {
         unchecked
             .warn("what other layers, variants and classes add is left out: flatten it (`usdcat --flatten`)");
@@ -134,7 +145,7 @@ fn look_at(layer: &Layer<'_>, unchecked: &mut UncheckedMesh) {
     if layer.prims.iter().any(is_smooth) {
         unchecked.warn("surfaces of subdivision are read as their cages");
     }
-    if note(layer.notes, "metersPerUnit").is_none() {
+    if layer.notes.get("metersPerUnit").is_none() {
         unchecked.warn("it names no unit: taken for centimetres, as USD has it");
     }
 }
@@ -150,10 +161,10 @@ struct Place {
 
 /// The places of all prims.
 fn places(layer: &Layer<'_>, names: &Names<'_>) -> Vec<Place> {
-    let number = |name: &str| note(layer.notes, name)?.numbers.first().copied();
+    let number = |name: &str| layer.notes.get(name)?.numbers.first().copied();
     let metres = number("metersPerUnit").filter(|metres| *metres > 0.0 && metres.is_finite()).unwrap_or(0.01);
-    let up = note(layer.notes, "upAxis").and_then(|up| up.texts.first().copied());
-    let up = match up {
+    let up = layer.notes.get("upAxis");
+    let up = match up.as_ref().and_then(Attribute::text) {
         Some("Z") => Up::Z,
         Some("X") => Up::X,
         _ => Up::Y,
@@ -166,8 +177,7 @@ fn places(layer: &Layer<'_>, names: &Names<'_>) -> Vec<Place> {
         let from = prim.parent.and_then(|parent| places.get(parent).copied()).unwrap_or(nowhere);
         let (to_parent, resets) = placement(prim);
         let start = if resets { root } else { from.to_scene };
-        let is_active =
-            !prim.notes.contains("active") || note(prim.notes, "active").is_none_or(|on| on.numbers != [0.0]);
+        let is_active = prim.notes.get("active").is_none_or(|on| on.numbers != [0.0]);
         // What an instancer places is not there itself.
         let is_seen = prim.kind != "PointInstancer"
             && prim.text("visibility") != Some("invisible")
@@ -186,11 +196,11 @@ fn places(layer: &Layer<'_>, names: &Names<'_>) -> Vec<Place> {
 fn placement(prim: &Prim<'_>) -> (DMat4, bool) {
     let (mut to_parent, mut resets) = (DMat4::IDENTITY, false);
     for name in prim.attributes.get("xformOpOrder").map_or(&[][..], |order| &order.texts[..]) {
-        if *name == "!resetXformStack!" {
+        if name == "!resetXformStack!" {
             (to_parent, resets) = (DMat4::IDENTITY, true);
             continue;
         }
-        let (op, is_inverse) = name.strip_prefix("!invert!").map_or((*name, false), |op| (op, true));
+        let (op, is_inverse) = name.strip_prefix("!invert!").map_or((&**name, false), |op| (op, true));
         let step =
             step(op.split(':').nth(1).unwrap_or_default(), prim.numbers(op)).unwrap_or(DMat4::IDENTITY);
         to_parent *= if is_inverse { step.inverse() } else { step };
@@ -258,8 +268,8 @@ impl<'a> Values<'a> {
         let indices =
             prim.attributes.get(format!("{name}:indices").as_str()).map(|indices| &indices.numbers[..]);
         let count = indices.map_or(values.len() / width, <[f64]>::len);
-        let said = note(attribute.notes, "interpolation").and_then(|said| said.texts.first().copied());
-        let by = match said {
+        let said = attribute.notes.get("interpolation");
+        let by = match said.as_ref().and_then(Attribute::text) {
             Some("constant") => By::Mesh,
             Some("uniform") => By::Face,
             Some("vertex" | "varying") => By::Point,
@@ -391,7 +401,7 @@ impl<'a> Reader<'a> {
         surfaces: impl Iterator<Item = Surface<'a>>,
         sizes: [usize; 3],
     ) -> Option<Values<'a>> {
-        let is_set = |(name, of): &(&&'a str, &Attribute<'a>)| {
+        let is_set = |(name, of): &(&Cow<'a, str>, &Attribute<'a>)| {
             name.starts_with("primvars:")
                 && matches!(of.kind, "texCoord2f" | "texCoord2d" | "texCoord2h" | "float2")
         };

@@ -1,14 +1,15 @@
 //! The text of a USD layer: prims in their order, with attributes and what stands in brackets behind names.
 //!
 //! In: text. Out: a flat list of prims, parents first, with numbers and words of values as they stand, without their
-//! brackets. Variants and lists of time samples are left out, but for the first sample of what has no other value.
+//! brackets; `usdc` makes the same of binary files. Variants and lists of time samples are left out, but for the first
+//! sample of what has no other value.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use super::unchecked::{Pace, Problem};
 
 /// Deepest nesting of prims.
-const MOST_DEPTH: usize = 256;
+pub(super) const MOST_DEPTH: usize = 256;
 /// Most prims and attributes: a few bytes of text become more than a hundred in memory.
 const MOST_ENTRIES: usize = 4 << 20;
 
@@ -18,11 +19,42 @@ pub(super) struct Attribute<'a> {
     /// Numbers, brackets left out.
     pub numbers: Vec<f64>,
     /// Texts, paths and names of files, as they stand.
-    pub texts: Vec<&'a str>,
-    /// What stands in round brackets behind it.
-    pub notes: &'a str,
+    pub texts: Vec<Cow<'a, str>>,
+    pub notes: Notes<'a>,
     /// The name of its type, without the brackets of arrays.
     pub kind: &'a str,
+}
+
+impl Attribute<'_> {
+    /// The first text.
+    pub fn text(&self) -> Option<&str> {
+        self.texts.first().map(|text| &**text)
+    }
+}
+
+/// What stands in round brackets behind the name of a layer or a prim, or behind an attribute.
+#[derive(Clone, Debug)]
+pub(super) enum Notes<'a> {
+    /// The text in the brackets.
+    Text(&'a str),
+    /// What a binary file has in place of it, by name.
+    Fields(Vec<(&'a str, Attribute<'a>)>),
+}
+
+impl Default for Notes<'_> {
+    fn default() -> Self {
+        Self::Text("")
+    }
+}
+
+impl<'a> Notes<'a> {
+    /// The value of a name.
+    pub fn get(&self, name: &str) -> Option<Attribute<'a>> {
+        match self {
+            Self::Text(text) => text.contains(name).then(|| note(text, name))?,
+            Self::Fields(all) => all.iter().find(|(of, _)| *of == name).map(|(_, value)| value.clone()),
+        }
+    }
 }
 
 /// A prim.
@@ -35,29 +67,31 @@ pub(super) struct Prim<'a> {
     /// The name of its type; may be empty.
     pub kind: &'a str,
     pub name: &'a str,
-    pub notes: &'a str,
+    pub notes: Notes<'a>,
     /// By name; of connections and other lists with what follows the dot.
-    pub attributes: BTreeMap<&'a str, Attribute<'a>>,
+    pub attributes: BTreeMap<Cow<'a, str>, Attribute<'a>>,
 }
 
-impl<'a> Prim<'a> {
+impl Prim<'_> {
     /// The numbers of an attribute; none where it has no such.
     pub fn numbers(&self, name: &str) -> &[f64] {
         self.attributes.get(name).map_or(&[], |attribute| &attribute.numbers)
     }
 
     /// The first text of an attribute.
-    pub fn text(&self, name: &str) -> Option<&'a str> {
-        self.attributes.get(name)?.texts.first().copied()
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.attributes.get(name)?.text()
     }
 }
 
 /// A layer.
 #[derive(Debug, Default)]
 pub(super) struct Layer<'a> {
-    pub notes: &'a str,
+    pub notes: Notes<'a>,
     pub prims: Vec<Prim<'a>>,
     pub has_variants: bool,
+    /// What was left out of it, as warnings.
+    pub left_out: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -74,8 +108,8 @@ struct Scanner<'a> {
     pace: Pace,
 }
 
-/// The value of a name in what stands in brackets behind a prim or an attribute.
-pub(super) fn note<'a>(notes: &'a str, name: &str) -> Option<Attribute<'a>> {
+/// The value of a name in a text of notes.
+fn note<'a>(notes: &'a str, name: &str) -> Option<Attribute<'a>> {
     let mut scanner = Scanner { text: notes, at: 0, pace: Pace::default() };
     let mut depth = 0usize;
     loop {
@@ -232,13 +266,13 @@ impl<'a> Scanner<'a> {
     }
 
     /// What stands in round brackets, if any do.
-    fn notes(&mut self) -> Result<&'a str, Problem> {
+    fn notes(&mut self) -> Result<Notes<'a>, Problem> {
         if !self.passes(b'(')? {
-            return Ok("");
+            return Ok(Notes::default());
         }
         let start = self.at;
         self.skip(1)?;
-        Ok(&self.text[start..self.at - 1])
+        Ok(Notes::Text(&self.text[start..self.at - 1]))
     }
 
     /// Passes all up to the end of `depth` open brackets.
@@ -297,7 +331,7 @@ impl<'a> Scanner<'a> {
         }
         attribute.notes = self.notes()?;
         if is_taken {
-            prim.attributes.insert(key, attribute);
+            prim.attributes.insert(key.into(), attribute);
         }
         Ok(())
     }
@@ -326,7 +360,7 @@ impl<'a> Scanner<'a> {
                 Token::Word("true") => into.numbers.push(1.0),
                 Token::Word("false") => into.numbers.push(0.0),
                 Token::Word(word) => into.numbers.extend(word.parse::<f64>().ok()),
-                Token::Text(text) => into.texts.push(text),
+                Token::Text(text) => into.texts.push(text.into()),
             }
             if depth == 0 {
                 return Ok(());

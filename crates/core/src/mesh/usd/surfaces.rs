@@ -4,12 +4,11 @@
 
 use std::collections::HashMap;
 
-use super::{Layer, Names, Prim, find};
+use super::{Attribute, Files, Layer, Names, Prim, find};
 use crate::{
     geometry::srgb,
     mesh::{
         Alpha, MapUse, Material, MaterialMap, Wrap,
-        load::Surroundings,
         unchecked::{Problem, UncheckedMesh},
     },
 };
@@ -50,13 +49,13 @@ impl Input<'_> {
 pub(super) struct Surfaces<'a> {
     layer: &'a Layer<'a>,
     names: &'a Names<'a>,
-    around: &'a Surroundings,
+    files: &'a Files<'a>,
     known: HashMap<Option<usize>, Surface<'a>>,
 }
 
 impl<'a> Surfaces<'a> {
-    pub fn new(layer: &'a Layer<'a>, names: &'a Names<'a>, around: &'a Surroundings) -> Self {
-        Self { layer, names, around, known: HashMap::new() }
+    pub fn new(layer: &'a Layer<'a>, names: &'a Names<'a>, files: &'a Files<'a>) -> Self {
+        Self { layer, names, files, known: HashMap::new() }
     }
 
     /// The surface of a material, or that of faces without one.
@@ -97,8 +96,9 @@ impl<'a> Surfaces<'a> {
 
     /// A material, whether it shows the colours of meshes, and the name of its texture coordinates.
     fn read(&self, prim: &'a Prim<'a>, unchecked: &mut UncheckedMesh) -> (Material, bool, Option<&'a str>) {
-        let name = super::note(prim.notes, "displayName").and_then(|name| name.texts.first().copied());
-        let mut material = Material { name: name.unwrap_or(prim.name).to_owned(), ..Material::default() };
+        let name = prim.notes.get("displayName");
+        let name = name.as_ref().and_then(Attribute::text).unwrap_or(prim.name).to_owned();
+        let mut material = Material { name, ..Material::default() };
         let surface = self.input(prim, "outputs:surface").from.map(|(shader, _)| shader);
         let is_read = |shader: &&Prim<'_>| shader.text("info:id") == Some("UsdPreviewSurface");
         let Some(shader) = surface.filter(is_read) else {
@@ -127,7 +127,7 @@ impl<'a> Surfaces<'a> {
             let [r, g, b, a] = scale(picture);
             (rgb, alpha) = ([r, g, b], if opacity.from.is_some() { a } else { alpha });
             if let Some((texture, map)) =
-                file_of(picture).and_then(|file| self.around.texture(unchecked, file))
+                file_of(picture).and_then(|file| self.files.texture(unchecked, file))
             {
                 material.texture = Some(texture);
                 material.maps.extend(map.map(|map| (MapUse::Color, wrapped(map, picture))));
@@ -147,7 +147,7 @@ impl<'a> Surfaces<'a> {
         let mut add = |of: MapUse, input: &Input<'a>| {
             let (picture, _) = texture(input)?;
             set = set.or_else(|| self.set(picture));
-            let map = file_of(picture).and_then(|file| self.around.map(unchecked, file))?;
+            let map = file_of(picture).and_then(|file| self.files.map(unchecked, file))?;
             material.maps.insert(of, wrapped(map, picture));
             Some(scale(picture))
         };

@@ -207,8 +207,8 @@ fn maps_go_by_the_channels_that_are_connected() {
 fn other_kinds_and_damage_are_refused_in_a_line() {
     let deep = "def \"a\" {".repeat(300);
     for (bytes, says) in [
-        (&b"PXR-USDC\0\x08\0"[..], "usdcat"),
-        (b"PK\x03\x04....", "usdz"),
+        (&b"PXR-USDC\0\x03\0"[..], "usdcat"),
+        (b"PK\x03\x04....", "archive"),
         (b"#usda 1.0\ndef Mesh \"m\" {\n point3f[] points = [(0,", "ends too early"),
         (b"#usda 1.0\n)", "line 1"),
         (format!("#usda 1.0\n{deep}").as_bytes(), "deeper"),

@@ -351,6 +351,10 @@ fn a_package_has_the_layer_first_and_all_pictures_aligned() {
     packed.sort();
     assert_eq!(packed, names(&beside));
     assert!(packed.len() >= 5, "{packed:?}");
+    let (of_package, said) = load_bytes(&bytes, "usdz").unwrap();
+    let (of_layer, same) = load(&beside.join("pieces.usda")).unwrap();
+    assert!(of_package == of_layer && said == same, "{said:?} {same:?}");
+    assert!(of_layer.materials.iter().any(|material| material.maps.len() > 2));
     for folder in [folder, beside] {
         std::fs::remove_dir_all(folder).unwrap();
     }
