@@ -37,10 +37,10 @@ const APART: std::ops::RangeInclusive<f64> = 0.0..=100.0;
 pub struct Settings {
     /// Pixels across and down, 1 to 8192.
     pub size: [u32; 2],
-    /// Side to look from, by name.
-    pub view: String,
-    /// What colours show, by name.
-    pub color_by: String,
+    /// Side to look from, by name; without one the three-quarter view.
+    pub view: Option<String>,
+    /// What colours show, by name; without one the material.
+    pub color_by: Option<String>,
     /// Pieces are moved apart by this times their distance from the middle of the object.
     pub apart: f64,
     /// Whether background and floor are left out.
@@ -55,12 +55,13 @@ impl Settings {
     /// # Errors
     /// `ParameterError` for a name that does not exist, with those that do, and for a number out of range.
     fn ordered(&self) -> PyResult<Ordered> {
-        let view = VIEWS.iter().find(|(name, _)| *name == self.view).map(|(_, view)| *view);
+        let side = self.view.as_deref().unwrap_or("three-quarter");
+        let view = VIEWS.iter().find(|(name, _)| *name == side).map(|(_, view)| *view);
         let view = view.ok_or_else(|| {
             let names = VIEWS.map(|(name, _)| name).join(", ");
-            errors::parameter(format!("view: there is no `{}`; there are {names}", self.view))
+            errors::parameter(format!("view: there is no `{side}`; there are {names}"))
         })?;
-        let coloring = self.color_by.parse::<Coloring>();
+        let coloring = self.color_by.as_deref().unwrap_or("material").parse::<Coloring>();
         let coloring = coloring.map_err(|why| errors::parameter(format!("color_by: {why}")))?;
         if !APART.contains(&self.apart) {
             let (low, high) = (APART.start(), APART.end());

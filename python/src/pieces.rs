@@ -320,14 +320,8 @@ impl Pieces {
         transparent: bool,
         engine: Option<&Bound<'py, Engine>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let settings = Settings {
-            size: [width, height],
-            view: view.unwrap_or_else(|| "three-quarter".to_owned()),
-            color_by: color_by.unwrap_or_else(|| "material".to_owned()),
-            apart,
-            transparent,
-            engine: or_cores(engine),
-        };
+        let (size, engine) = ([width, height], or_cores(engine));
+        let settings = Settings { size, view, color_by, apart, transparent, engine };
         let pieces = Arc::clone(&self.0);
         picture::draw(py, settings, move |picture, engine| picture.draw_on(engine, &*pieces))
     }

@@ -471,14 +471,8 @@ impl World {
         transparent: bool,
         engine: Option<&Bound<'py, Engine>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let settings = Settings {
-            size: [width, height],
-            view: view.unwrap_or_else(|| "three-quarter".to_owned()),
-            color_by: color_by.unwrap_or_else(|| "material".to_owned()),
-            apart: 0.0,
-            transparent,
-            engine: or_cores(engine),
-        };
+        let (size, engine) = ([width, height], or_cores(engine));
+        let settings = Settings { size, view, color_by, apart: 0.0, transparent, engine };
         let held = Arc::clone(&self.held);
         picture::draw(py, settings, move |picture, engine| {
             let held = held.lock().unwrap_or_else(PoisonError::into_inner);

@@ -61,7 +61,8 @@ struct Line {
 
 /// The counts of all steps.
 pub struct ContactCounts {
-    table: Sheet,
+    /// The file.
+    pub table: Sheet,
     lines: Vec<Line>,
     /// Index in the log of breaks from which on breaks are not counted yet.
     breaks: usize,
@@ -76,11 +77,6 @@ impl ContactCounts {
         let table = Sheet::create(&folder.join("contacts.csv"), COLUMNS)?;
         let breaks = sandbox.breaks().records().next_back().map_or(0, |(index, _)| index + 1);
         Ok(Self { table, lines: Vec::new(), breaks })
-    }
-
-    /// The file lies in `folder` now.
-    pub fn moved_to(&mut self, folder: &Path) {
-        self.table.moved_to(folder);
     }
 
     /// Counts after the step that `report` describes, and writes a line.

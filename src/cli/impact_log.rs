@@ -19,7 +19,8 @@ const LEAST: f64 = 1e-4;
 
 /// The file being written.
 pub struct ImpactLog {
-    sheet: Sheet,
+    /// The file.
+    pub sheet: Sheet,
 }
 
 impl ImpactLog {
@@ -29,11 +30,6 @@ impl ImpactLog {
     /// [`ExportError::Write`].
     pub fn create(folder: &Path) -> Result<Self, ExportError> {
         Ok(Self { sheet: Sheet::create(&folder.join(IMPACTS), COLUMNS)? })
-    }
-
-    /// The file lies in `folder` now.
-    pub fn moved_to(&mut self, folder: &Path) {
-        self.sheet.moved_to(folder);
     }
 
     /// Writes the impacts since the last call.

@@ -132,10 +132,7 @@ impl From<facade::Error> for CliError {
 
 impl From<OverlayFileError> for CliError {
     fn from(error: OverlayFileError) -> Self {
-        match error {
-            OverlayFileError::Export(error) => Self::Export(error),
-            OverlayFileError::Gpu(error) => Self::Gpu(error),
-        }
+        facade::Error::from(error).into()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Options that are made from tables: numbers from that of fracture parameters, names of choices and of formats.
 
 use clap::{
-    Arg, ArgMatches, Args, Command, Error, FromArgMatches, Id,
+    Arg, ArgMatches, Args, Command, Error, FromArgMatches,
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use serde::{
@@ -67,10 +67,6 @@ impl<const CRACKS: bool> Args for Numbers<CRACKS> {
 
     fn augment_args_for_update(command: Command) -> Command {
         Self::augment_args(command)
-    }
-
-    fn group_id() -> Option<Id> {
-        None
     }
 }
 

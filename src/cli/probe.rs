@@ -8,7 +8,7 @@ use std::{
     path::PathBuf,
 };
 
-use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Args, Command, Error, FromArgMatches, Id};
+use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Args, Command, Error, FromArgMatches};
 use glam::DVec3;
 
 use super::{
@@ -146,10 +146,6 @@ impl Args for Places {
 
     fn augment_args_for_update(command: Command) -> Command {
         Self::augment_args(command)
-    }
-
-    fn group_id() -> Option<Id> {
-        None
     }
 }
 

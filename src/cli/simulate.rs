@@ -228,7 +228,7 @@ impl Log {
     fn moved_to(&mut self, folder: &Path) {
         folder.clone_into(&mut self.folder);
         self.trajectory.moved_to(folder);
-        self.steps.moved_to(folder);
+        self.steps.sheet.moved_to(folder);
         self.contacts.iter_mut().for_each(|contacts| contacts.moved_to(folder));
     }
 
@@ -343,8 +343,8 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
     aside.finish()?.iter().for_each(|note| reporter.warn(note));
     log.moved_to(&args.out);
     pairs.moved_to(&args.out);
-    impacts.moved_to(&args.out);
-    counts.iter_mut().for_each(|counts| counts.moved_to(&args.out));
+    impacts.sheet.moved_to(&args.out);
+    counts.iter_mut().for_each(|counts| counts.table.moved_to(&args.out));
     bonds.iter_mut().for_each(|bonds| bonds.moved_to(&args.out));
     let asks = signals::ask_first();
     if let Some(film) = &mut film {

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     bodies::structure::StrengthMaterial,
     elastic::{ElasticBody, ElasticError, Load, Material, Settings, Solution, Solver},
-    export::{Aside, ExportError, Npz},
+    export::{Arrays as _, Aside, ExportError, Npz},
     fracture::Cancel,
     geometry::Aabb,
     mesh::Objects,

@@ -13,7 +13,7 @@ use crate::{
     export::BrokenObject,
     fracture::Volume,
     gpu::GpuError,
-    render::{BodySeams, Camera, ColorBy, FrameInput, Overlay, RenderBody, RenderOptions, Renderer},
+    render::{Camera, ColorBy, RenderBody, RenderOptions, Renderer},
     shape::{Geometry, GridMass, Look, Octree, Shape},
     svo::{Arena, Forest, Grid},
 };
@@ -229,24 +229,9 @@ pub fn pieces(
     Ok(bodies)
 }
 
-/// A picture's contents and settings.
-pub struct Still<'a> {
-    /// Octrees.
-    pub arena: &'a Arena,
-    /// Bodies.
-    pub bodies: &'a [RenderBody],
-    /// Camera.
-    pub camera: Camera,
-    /// Colours, floor, light and lens. Where it has lines between pieces, these are as wide as suits the picture; behind a
-    /// transparent picture there is a floor only if it catches shadows.
-    pub options: RenderOptions,
-    /// Width and height, pixels.
-    pub size: [u32; 2],
-    /// Cracks to draw on an unbroken body.
-    pub seams: Option<BodySeams<'a>>,
-    /// Lines, points and triangles over the picture.
-    pub overlay: Option<&'a Arc<Overlay>>,
-}
+/// A picture's contents and settings. Where its options have lines between pieces, these are as wide as suits the picture;
+/// behind a transparent picture there is a floor only if it catches shadows.
+pub use crate::render::FrameInput as Still;
 
 /// Options of the window, or of a scene, as they are in a picture of `height` pixels that is looked at as a whole.
 #[must_use]
@@ -285,15 +270,7 @@ pub fn draw_with(
     still: &Still<'_>,
     passes: u32,
 ) -> Result<Vec<u8>, GpuError> {
-    let input = FrameInput {
-        arena: still.arena,
-        bodies: still.bodies,
-        camera: still.camera,
-        options: as_in_files(still.options.clone(), still.size[1]),
-        size: still.size,
-        seams: still.seams,
-        overlay: still.overlay,
-    };
+    let input = Still { options: as_in_files(still.options.clone(), still.size[1]), ..*still };
     let pixels = renderer.still(&input, passes)?;
     compute.check()?;
     Ok(pixels)

@@ -34,12 +34,6 @@ pub enum FieldSelection {
 }
 
 impl FieldSelection {
-    /// Whether it is the default.
-    #[must_use]
-    pub fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-
     /// As the option of the generator has it.
     pub(super) fn as_number(self) -> f64 {
         match self {

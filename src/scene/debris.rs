@@ -1,6 +1,6 @@
 //! What a bond leaves where it fails: crumbs and dust, as points with velocities.
 //!
-//! In: the crack that was torn open, an amount. Out: its grains, the same for the same crack; where they are later is a
+//! In: the bond that failed, an amount. Out: its grains, the same for the same crack; where they are later is a
 //! closed form ([`Grain::at`]). Sizes follow N(>r) ~ r^-2.5, the fractal dimension of what is crushed (Turcotte 1986).
 //! docs/physics.md, "Debris".
 
@@ -8,7 +8,10 @@ use glam::{DMat3, DVec3};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
-use crate::export::debris::{Grain, GrainKind};
+use crate::{
+    bodies::structure::Mode,
+    export::debris::{Grain, GrainKind},
+};
 
 /// Thickness of the layer that becomes crumbs, as a share of the square root of the crack's area.
 const LAYER: f64 = 0.002;
@@ -30,29 +33,44 @@ const FASTEST: f64 = 3.0;
 /// Halvings after which the smallest radius is found to the last bit that matters.
 const HALVINGS: usize = 50;
 
-/// A crack whose bond has failed. World, m.
+/// A bond that failed.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct TornCrack {
-    /// When, simulated time, s.
+pub struct BondFailure {
+    /// Simulated time, s.
     pub time: f64,
-    /// Number of the break in the log.
+    /// The object of the body.
+    pub object: usize,
+    /// Index of the break in the log.
     pub record: usize,
-    /// The parts of that break that the bond joined.
+    /// The parts of that break that it joined.
     pub parts: [u32; 2],
-    /// m^2.
+    /// How it failed.
+    pub mode: Mode,
+    /// Its load when it failed, as a share of its strength; infinite if it had none.
+    pub load: f64,
+    /// What the whole blow would have put on it, had no bond failed, as a share of its strength; without a blow its load.
+    pub whole_load: f64,
+    /// The stress when it failed, Pa: its load times its strength, or what it bore if it had none.
+    pub stress: f64,
+    /// Its strength against that load, Pa, with scatter, grain and damage; of shear what it is without compression.
+    pub strength: f64,
+    /// Whether a blow loaded it.
+    pub by_blow: bool,
+    /// Energy of the blow of that step, J.
+    pub energy: f64,
+    /// Its area, m^2, and its centre, world, m.
     pub area: f64,
-    /// Centre of the area.
+    /// See `area`.
     pub centre: DVec3,
-    /// Unit normal, from the first part to the second.
+    /// Unit normal of its crack, world, from the first part to the second.
     pub normal: DVec3,
-    /// Half the sides of the rectangle that stands for the area; see [`half_axes`].
+    /// Half the sides of the rectangle that has the second moments of its area, world, m.
     pub half_axes: [DVec3; 2],
     /// Velocity of the body at the centre, m/s.
     pub velocity: DVec3,
-    /// Speed that the material at the crack gets as the stress goes, m/s.
+    /// Speed that the material at the crack gets as the stress goes, m/s: stress / sqrt(Young's modulus x density), as in
+    /// a bar whose end is let go.
     pub release: f64,
-    /// Whether tension opened the crack; compression and shear throw grains along it.
-    pub is_opened: bool,
 }
 
 /// Half the sides of the rectangle that has the second moments (m^4) of an area (m^2) about its centre, in its plane;
@@ -91,7 +109,7 @@ fn clouds(amount: f64) -> usize {
 
 /// The grains of a crack: crumbs, the largest first, and then dust. `amount` scales their volume.
 #[must_use]
-pub fn grains(crack: &TornCrack, amount: f64) -> Vec<Grain> {
+pub fn grains(crack: &BondFailure, amount: f64) -> Vec<Grain> {
     let length = crack.area.max(0.0).sqrt();
     if !(length > 0.0 && amount > 0.0 && length.is_finite()) {
         return Vec::new();
@@ -115,11 +133,12 @@ pub fn grains(crack: &TornCrack, amount: f64) -> Vec<Grain> {
 }
 
 /// A grain somewhere on the crack, thrown to either side of it or along it.
-fn thrown(crack: &TornCrack, kind: GrainKind, radius: f64, random: &mut ChaCha8Rng) -> Grain {
+fn thrown(crack: &BondFailure, kind: GrainKind, radius: f64, random: &mut ChaCha8Rng) -> Grain {
     let mut either = || 2.0 * random.random::<f64>() - 1.0;
     let [a, b] = crack.half_axes;
     let position = crack.centre + a * either() + b * either();
-    let (across, along) = if crack.is_opened { (1.0, 0.5) } else { (0.3, 1.0) };
+    // Compression and shear throw grains along the crack.
+    let (across, along) = if crack.mode == Mode::Tension { (1.0, 0.5) } else { (0.3, 1.0) };
     let side = if either() < 0.0 { -across } else { across };
     let within = a.normalize_or_zero() * either() + b.normalize_or_zero() * either();
     let direction = (crack.normal * side + within * along).normalize_or(crack.normal);
@@ -181,13 +200,39 @@ fn steps(least: f64, largest: f64, count: usize) -> Vec<f64> {
 }
 
 #[cfg(test)]
+impl BondFailure {
+    /// A bond of 1 m^2 between the parts 0 and 1, torn at the time 0.
+    pub(crate) fn example() -> Self {
+        Self {
+            time: 0.0,
+            object: 0,
+            record: 0,
+            parts: [0, 1],
+            mode: Mode::Tension,
+            load: 1.2,
+            whole_load: 1.2,
+            stress: 3.6e6,
+            strength: 3e6,
+            by_blow: false,
+            energy: 0.0,
+            area: 1.0,
+            centre: DVec3::ZERO,
+            normal: DVec3::X,
+            half_axes: [DVec3::Y * 0.5, DVec3::Z * 0.5],
+            velocity: DVec3::ZERO,
+            release: 0.0,
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
-    fn crack() -> TornCrack {
+    fn crack() -> BondFailure {
         let normal = DVec3::new(1.0, 2.0, 2.0) / 3.0;
         let (s, t) = normal.any_orthonormal_pair();
-        TornCrack {
+        BondFailure {
             time: 0.25,
             record: 3,
             parts: [4, 9],
@@ -197,7 +242,7 @@ mod tests {
             half_axes: [s * 0.15, t * 0.1],
             velocity: DVec3::new(0.0, 7.0, 0.0),
             release: 2.0,
-            is_opened: true,
+            ..BondFailure::example()
         }
     }
 
@@ -212,10 +257,10 @@ mod tests {
         let first = crack();
         assert_eq!(grains(&first, 1.0), grains(&first, 1.0));
         let others = [
-            TornCrack { time: 0.26, ..first },
-            TornCrack { record: 4, ..first },
-            TornCrack { parts: [5, 9], ..first },
-            TornCrack { parts: [4, 8], ..first },
+            BondFailure { time: 0.26, ..first },
+            BondFailure { record: 4, ..first },
+            BondFailure { parts: [5, 9], ..first },
+            BondFailure { parts: [4, 8], ..first },
         ];
         for other in others {
             assert_ne!(grains(&other, 1.0)[0].position, grains(&first, 1.0)[0].position, "{other:?}");
@@ -227,7 +272,7 @@ mod tests {
     fn crumbs_have_the_volume_of_the_layer_and_stay_few() {
         for area in [1e-5, 0.06, 4.0] {
             for amount in [0.1, 0.5, 1.0, 2.0, 3.5, 10.0] {
-                let all = grains(&TornCrack { area, ..crack() }, amount);
+                let all = grains(&BondFailure { area, ..crack() }, amount);
                 let wanted = amount * 0.002 * area * area.sqrt();
                 assert!(
                     (volume(&all) / wanted - 1.0).abs() < 0.05,
@@ -239,7 +284,7 @@ mod tests {
         }
         let counts = |amount| grains(&crack(), amount).len();
         assert_eq!([counts(1.0), counts(10.0), counts(0.0), counts(f64::NAN)], [96, 384, 0, 0]);
-        assert!(grains(&TornCrack { area: 0.0, ..crack() }, 1.0).is_empty());
+        assert!(grains(&BondFailure { area: 0.0, ..crack() }, 1.0).is_empty());
     }
 
     /// Fails with an exponent of 2 or 3, and where radii are spread evenly.
@@ -278,16 +323,16 @@ mod tests {
         let to_second = |grain: &&Grain| (grain.velocity - crack.velocity).dot(crack.normal) > 0.0;
         let share = all.iter().filter(to_second).count() as f64 / all.len() as f64;
         assert!((share - 0.5).abs() < 0.12, "{share}");
-        let fast = grains(&TornCrack { release: 1e9, ..crack }, 1.0);
+        let fast = grains(&BondFailure { release: 1e9, ..crack }, 1.0);
         assert!(fast.iter().all(|grain| (grain.velocity - crack.velocity).length() <= FASTEST + 1e-12));
         // What shear crushes is thrown along the crack rather than across it.
-        let across = |crack: &TornCrack| -> f64 {
+        let across = |crack: &BondFailure| -> f64 {
             grains(crack, 10.0)
                 .iter()
                 .map(|grain| (grain.velocity - crack.velocity).dot(crack.normal).abs())
                 .sum()
         };
-        assert!(across(&TornCrack { is_opened: false, ..crack }) < 0.6 * across(&crack));
+        assert!(across(&BondFailure { mode: Mode::Shear, ..crack }) < 0.6 * across(&crack));
     }
 
     /// Fails where a factor of the moments is wrong, or where the longer side gets the shorter axis.

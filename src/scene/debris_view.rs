@@ -5,7 +5,10 @@
 
 use std::sync::Arc;
 
-use super::debris::{TornCrack, grains};
+use super::{
+    debris::{BondFailure, grains},
+    layer::Layer,
+};
 use crate::{
     export::debris::{Debris, GrainKind, Surroundings},
     render::{Overlay, Point},
@@ -18,18 +21,16 @@ const PALER: f64 = 0.5;
 /// Least radii of crumbs and of dust, pixels.
 const LEAST_PIXELS: [f32; 2] = [0.6, 1.0];
 
-/// A crack, how much debris it leaves, and the colour of what it is in, sRGB.
-pub(super) type Left = (TornCrack, f64, [u8; 3]);
+/// A bond that failed, how much debris it leaves, and the colour of what it was in, sRGB.
+pub(super) type Left = (BondFailure, f64, [u8; 3]);
 
 /// The overlay, and what it was made from.
 #[derive(Default)]
 pub(super) struct DebrisView {
     /// The cracks and the grains of all of them, with the colour of each.
     made: (Vec<Left>, Vec<[u8; 3]>, Option<Debris>),
-    /// Bits of the time, and the revision of the overlay below.
-    drawn: Option<(u64, u64)>,
-    overlay: Option<Arc<Overlay>>,
-    revision: u64,
+    /// Made from the bits of the time, and the revision of the overlay below.
+    pub layer: Layer<(u64, u64)>,
 }
 
 /// Draws the debris of a recording at any time.
@@ -49,21 +50,11 @@ impl DebrisReel {
     /// The drawing of the grains that are there at `time`, s; `None` if there are none.
     pub fn overlay(&mut self, time: f64) -> Option<Arc<Overlay>> {
         self.view.update(self.cracks.clone(), (time, self.around?), (None, 0));
-        self.view.overlay().cloned()
+        self.view.layer.overlay().cloned()
     }
 }
 
 impl DebrisView {
-    /// The combined overlay; `None` if no grains are drawn.
-    pub fn overlay(&self) -> Option<&Arc<Overlay>> {
-        self.overlay.as_ref()
-    }
-
-    /// Changes whenever the overlay changes.
-    pub fn revision(&self) -> u64 {
-        self.revision
-    }
-
     /// Updates the overlay at `time`, s, on top of the overlay `below` with its revision. The cracks are in order of
     /// time; there are none where no debris is to be drawn.
     pub fn update(
@@ -73,14 +64,14 @@ impl DebrisView {
         below: (Option<&Overlay>, u64),
     ) {
         if cracks.is_empty() {
-            (self.made, self.drawn) = (Default::default(), None);
-            self.revision += u64::from(self.overlay.take().is_some());
+            self.made = Default::default();
+            self.layer.hide();
             return;
         }
-        let wanted = Some((time.to_bits(), below.1));
+        let is_due = self.layer.begin((time.to_bits(), below.1));
         let is_known =
             self.made.0 == cracks && self.made.2.as_ref().is_some_and(|made| made.around == around);
-        if is_known && self.drawn == wanted {
+        if is_known && !is_due {
             return;
         }
         if !is_known {
@@ -91,7 +82,6 @@ impl DebrisView {
             }
             self.made = (cracks, colors, Some(Debris { grains: all, around }));
         }
-        self.drawn = wanted;
         let mut made = below.0.cloned().unwrap_or_default();
         let (_, colors, debris) = &self.made;
         for (number, grain) in debris.iter().flat_map(|debris| debris.at(time)) {
@@ -107,7 +97,6 @@ impl DebrisView {
             let (at, radius_m) = (grain.position.as_vec3(), grain.radius as f32);
             made.points.push(Point { at, color, radius_pixels, radius_m, back_pixels: 0.0 });
         }
-        self.overlay = Some(Arc::new(made));
-        self.revision += 1;
+        self.layer.show(made);
     }
 }

@@ -11,6 +11,7 @@ use crate::{
     bodies::{Adaptive, ContactsId, ResponseId, Walls},
     fracture::FractureParams,
     mesh::{Objects, Units, Up, length_in_metres},
+    parameter::is_default,
     render::{Camera, Lens, Lighting},
     svo::MAX_LEVEL,
 };
@@ -36,13 +37,13 @@ pub struct Scene {
     /// Whether bodies at rest fall asleep.
     pub sleeping: bool,
     /// Contact generator, by name.
-    #[serde(skip_serializing_if = "ContactsId::is_default")]
+    #[serde(skip_serializing_if = "is_default")]
     pub contacts: ContactsId,
     /// Octree level of the cells of distance fields, 1..=7.
     #[serde(skip_serializing_if = "is_usual_field_level")]
     pub field_level: u32,
     /// Points that a query of distance fields adds to the first ones.
-    #[serde(skip_serializing_if = "FieldSelection::is_default")]
+    #[serde(skip_serializing_if = "is_default")]
     pub field_selection: FieldSelection,
     /// Contacts of a query of distance fields that are enough; 0: all points.
     #[serde(skip_serializing_if = "are_usual_field_points")]
@@ -70,7 +71,7 @@ pub struct Scene {
     /// Display settings.
     pub view: SceneView,
     /// Light, backdrop and floor of pictures.
-    #[serde(skip_serializing_if = "is_usual_light")]
+    #[serde(skip_serializing_if = "is_default")]
     pub light: Lighting,
     /// Depth of field of pictures; absent: everything is sharp.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -115,12 +116,8 @@ pub struct PartName {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<u32>,
     /// Index of the part, by descending size, from 0.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub part: u32,
-}
-
-fn is_zero(number: &u32) -> bool {
-    *number == 0
 }
 
 fn is_usual_field_level(level: &u32) -> bool {
@@ -133,14 +130,6 @@ fn are_usual_field_points(most: &u32) -> bool {
 
 fn is_usual_field_epsilon(epsilon: &f64) -> bool {
     *epsilon == FIELD_EPSILON
-}
-
-fn is_false(flag: &bool) -> bool {
-    !*flag
-}
-
-fn is_usual_light(light: &Lighting) -> bool {
-    *light == Lighting::default()
 }
 
 /// A camera to come back to.
@@ -164,7 +153,7 @@ pub struct SceneBreak {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<u32>,
     /// Index of the part, by descending size, from 0.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub part: u32,
     /// Point of the blow in the body's own coordinates, m.
     pub point: DVec3,
@@ -175,7 +164,7 @@ pub struct SceneBreak {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub joined: Vec<Vec<u32>>,
     /// Whether bonds hold the parts: those of one list of `joined` together, all of them if there is no list.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub hold: bool,
     /// Bonds that have lost strength.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -213,7 +202,7 @@ pub struct ScenePose {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<u32>,
     /// Index of the part, by descending size, from 0.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub part: u32,
     /// World position of its centre of mass, m.
     pub position: DVec3,
@@ -230,10 +219,10 @@ pub struct ScenePose {
     #[serde(default)]
     pub asleep: bool,
     /// Whether it is hidden: neither drawn nor picked.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub hidden: bool,
     /// Whether it is locked: held in place and unbreakable.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub locked: bool,
 }
 
@@ -401,7 +390,7 @@ pub struct SceneBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub break_threshold: Option<f64>,
     /// Whether it is cracked before the start, by its `fracture`, and its parts hold together by bonds.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "is_default")]
     pub hold: bool,
     /// Strength of the bonds, and anchors; absent: concrete without anchors.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -496,14 +485,14 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fracture: Option<FractureParams>,
         /// Whether bonds hold the parts together.
-        #[serde(default, skip_serializing_if = "is_false")]
+        #[serde(default, skip_serializing_if = "is_default")]
         hold: bool,
         /// Energy that it puts into the bonds of a body that holds, J; absent: the bonds near the point fail.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         energy: Option<f64>,
         /// Whether the pieces are there from the beginning of the step, as of a blow between two steps; otherwise they are
         /// from its end.
-        #[serde(default, skip_serializing_if = "is_false")]
+        #[serde(default, skip_serializing_if = "is_default")]
         at_once: bool,
     },
     /// A thrown body.

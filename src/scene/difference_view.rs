@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use glam::{Mat4, Vec3};
 
-use super::Differing;
+use super::{Differing, layer::Layer};
 use crate::{
     render::{Overlay, Point},
     svo::{Key, morton},
@@ -22,42 +22,27 @@ const THROUGH: f32 = 0.6;
 /// The overlay, and what it was made of.
 #[derive(Default)]
 pub(super) struct DifferenceView {
-    made_of: Option<(usize, Mat4, u64)>,
-    overlay: Option<Arc<Overlay>>,
-    revision: u64,
+    /// Made from the address of the voxels, the transform, and the revision of the overlay below.
+    pub layer: Layer<(usize, Mat4, u64)>,
 }
 
 impl DifferenceView {
-    /// The combined overlay; `None` if nothing is compared.
-    pub fn overlay(&self) -> Option<&Arc<Overlay>> {
-        self.overlay.as_ref()
-    }
-
-    /// Changes whenever the overlay changes.
-    pub fn revision(&self) -> u64 {
-        self.revision
-    }
-
     /// Updates the overlay, on top of the overlay `below` with its revision.
     pub fn update(&mut self, of: Option<(Arc<Differing>, Mat4)>, below: (Option<&Overlay>, u64)) {
         let Some((found, world_from_grid)) = of else {
-            self.made_of = None;
-            self.revision += u64::from(self.overlay.take().is_some());
+            self.layer.hide();
             return;
         };
-        let wanted = (Arc::as_ptr(&found) as usize, world_from_grid, below.1);
-        if self.made_of == Some(wanted) {
+        if !self.layer.begin((Arc::as_ptr(&found) as usize, world_from_grid, below.1)) {
             return;
         }
-        self.made_of = Some(wanted);
         let mut made = below.0.cloned().unwrap_or(Overlay { through: THROUGH, ..Overlay::default() });
         let voxel = world_from_grid.x_axis.truncate().length();
         made.lift = made.lift.max(voxel);
         for (keys, color) in [&found.only_document, &found.only_other].into_iter().zip(COLORS) {
             made.points.extend(dots(keys, &world_from_grid, color));
         }
-        self.overlay = Some(Arc::new(made));
-        self.revision += 1;
+        self.layer.show(made);
     }
 }
 

@@ -10,6 +10,7 @@ use glam::Vec3;
 use super::{
     Moment, Timeline,
     breaking::world_from_local_matrix,
+    layer::Layer,
     stage::{Motion, Runs, Stage},
 };
 use crate::render::{Overlay, Point};
@@ -27,32 +28,22 @@ const SAME_PLACE: f64 = 1e-6;
 #[derive(Default)]
 pub(super) struct Ghost {
     compared: Option<u32>,
-    made_of: Option<(u32, u64, u64)>,
+    /// Made from the take's number, and the revisions of the stage and of the overlay below.
+    pub layer: Layer<(u32, u64, u64)>,
     /// Surface points of each body of the take, local space, cached while the bodies are the same.
     dots: (Weak<Moment>, Vec<Vec<Vec3>>),
-    overlay: Option<Arc<Overlay>>,
-    revision: u64,
 }
 
 impl Ghost {
     /// Selects the take to draw.
     pub fn compare(&mut self, take: Option<u32>) {
-        (self.compared, self.made_of) = (take, None);
+        self.compared = take;
+        self.layer.forget();
     }
 
     /// The take that is drawn.
     pub fn compared(&self) -> Option<u32> {
         self.compared
-    }
-
-    /// The combined overlay; `None` if no take is drawn.
-    pub fn overlay(&self) -> Option<&Arc<Overlay>> {
-        self.overlay.as_ref()
-    }
-
-    /// Changes whenever the overlay changes.
-    pub fn revision(&self) -> u64 {
-        self.revision
     }
 
     /// Updates the overlay, on top of the overlay `below` with its revision. Draws nothing unless `fits`, that is,
@@ -61,19 +52,15 @@ impl Ghost {
         let number = self.compared.filter(|_| fits);
         let there = number.and_then(|number| Some((number, timeline.in_take(number, stage.time())?)));
         let Some((number, (moment, motions))) = there else {
-            self.made_of = None;
-            self.revision += u64::from(self.overlay.take().is_some());
+            self.layer.hide();
             return;
         };
-        let wanted = (number, stage.revision(), below.1);
-        if self.made_of == Some(wanted) {
+        if !self.layer.begin((number, stage.revision(), below.1)) {
             return;
         }
-        self.made_of = Some(wanted);
         let mut made = below.0.cloned().unwrap_or(Overlay { through: THROUGH, ..Overlay::default() });
         made.points.extend(self.points(moment, motions, stage));
-        self.overlay = Some(Arc::new(made));
-        self.revision += 1;
+        self.layer.show(made);
     }
 
     fn points(&mut self, moment: &Arc<Moment>, motions: &Runs<Motion>, stage: &Stage) -> Vec<Point> {

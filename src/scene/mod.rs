@@ -27,6 +27,7 @@ mod history;
 mod home;
 mod import;
 mod jobs;
+mod layer;
 mod leaf_view;
 mod looking;
 mod lumps;
@@ -74,6 +75,7 @@ pub use coloring::{
     metres_per_pixel, scale_bar,
 };
 pub use contact_options::{FIELD_LEVEL, FieldSelection, MAX_FIELD_LEVEL, PairLevel, Penalty};
+pub use debris::BondFailure;
 pub use debris_view::DebrisReel;
 pub use description::{
     BondDamage, Event, PartName, Pinned, SavedView, Scene, SceneBody, SceneBreak, ScenePair, ScenePose,
@@ -103,9 +105,7 @@ pub use probe::{
     Probe, ProbeBoundary, ProbeBreak, ProbeCopy, ProbeFace, ProbeKind, ProbeLabel, ProbeMesh, ProbeNode,
     ProbePlane, ProbeSeed, ProbeTransition, ProbeTriangle, Probed,
 };
-pub use sandbox::{
-    Arrived, BondFailure, Foot, HardPush, LoadedBond, NotedImpact, PieceEdit, Pose, Sandbox, WhyItFell,
-};
+pub use sandbox::{Arrived, Foot, HardPush, LoadedBond, NotedImpact, PieceEdit, Pose, Sandbox, WhyItFell};
 pub use scene_view::SceneView;
 pub use seeds_file::{PICTURES, is_cutter, parse_seeds, read_seeds};
 pub use shipped::{SHIPPED_SCENES, ShippedScene};

@@ -2,9 +2,7 @@
 //!
 //! In: dabs, bodies. Out: an overlay, which includes those of fracture internals and contacts.
 
-use std::sync::Arc;
-
-use super::stage::Stage;
+use super::{layer::Layer, stage::Stage};
 use crate::{
     bodies::Body,
     fracture::{Dab, Paint},
@@ -36,9 +34,8 @@ pub fn paint_color(kind: Paint) -> [u8; 3] {
 #[derive(Default)]
 pub(super) struct Painted {
     is_shown: bool,
-    made_of: Option<(Vec<Dab>, u64, u64)>,
-    overlay: Option<Arc<Overlay>>,
-    revision: u64,
+    /// Made from the dabs, and the revisions of the stage and of the overlay below.
+    pub layer: Layer<(Vec<Dab>, u64, u64)>,
 }
 
 impl Painted {
@@ -47,30 +44,19 @@ impl Painted {
         self.is_shown = is_shown;
     }
 
-    /// The combined overlay; `None` if no dabs are drawn.
-    pub fn overlay(&self) -> Option<&Arc<Overlay>> {
-        self.overlay.as_ref()
-    }
-
-    /// Changes whenever the overlay changes.
-    pub fn revision(&self) -> u64 {
-        self.revision
-    }
-
     /// Updates the overlay, on top of the overlay `below` with its revision. Draws nothing unless `fits`, that is, bodies are
     /// drawn where they are.
     pub fn update(&mut self, fits: bool, paint: &[Dab], stage: &Stage, below: (Option<&Overlay>, u64)) {
         if !(fits && self.is_shown) || paint.is_empty() {
-            self.made_of = None;
-            self.revision += u64::from(self.overlay.take().is_some());
+            self.layer.hide();
             return;
         }
         let is_made =
             |made: &(Vec<Dab>, u64, u64)| (made.1, made.2) == (stage.revision(), below.1) && made.0 == paint;
-        if self.made_of.as_ref().is_some_and(is_made) {
+        if self.layer.made_of().is_some_and(is_made) {
             return;
         }
-        self.made_of = Some((paint.to_vec(), stage.revision(), below.1));
+        self.layer.begin((paint.to_vec(), stage.revision(), below.1));
         let mut made = below.0.cloned().unwrap_or(Overlay { through: THROUGH, ..Overlay::default() });
         for body in stage.bodies() {
             let object = stage.info_or_whole(body.id).object;
@@ -78,8 +64,7 @@ impl Painted {
                 dots(body, dab, &mut made);
             }
         }
-        self.overlay = Some(Arc::new(made));
-        self.revision += 1;
+        self.layer.show(made);
     }
 }
 

@@ -1,11 +1,7 @@
 //! How a scene is shown, as its file has it: `[view]`.
 
 use super::{Coloring, Scale};
-
-/// Whether a value is left out of files because it is the default.
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
-}
+use crate::parameter::is_default;
 
 fn is_true(flag: &bool) -> bool {
     *flag

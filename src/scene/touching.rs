@@ -4,11 +4,9 @@
 //! In: the world after a step. Out: an overlay, updated when bodies have moved, which includes that of fracture
 //! internals.
 
-use std::sync::Arc;
-
 use glam::{DVec3, Vec3};
 
-use super::{Touching, stage::Stage, stress::StressView};
+use super::{Touching, layer::Layer, stage::Stage, stress::StressView};
 use crate::{
     bodies::{Contact, Overlap},
     gpu::GpuError,
@@ -31,22 +29,10 @@ const THROUGH: f32 = 0.7;
 /// The overlay, and what it was made from.
 #[derive(Default)]
 pub(super) struct Touched {
-    made_of: Option<(Touching, Vec<DVec3>, u64, u64, u64)>,
-    overlay: Option<Arc<Overlay>>,
-    revision: u64,
+    pub layer: Layer<(Touching, Vec<DVec3>, u64, u64, u64)>,
 }
 
 impl Touched {
-    /// Changes whenever the overlay has changed.
-    pub fn revision(&self) -> u64 {
-        self.revision
-    }
-
-    /// The combined overlay; `None` if no contacts are shown.
-    pub fn overlay(&self) -> Option<&Arc<Overlay>> {
-        self.overlay.as_ref()
-    }
-
     /// Updates the overlay, on top of that of the `inside` with its revision. `marks` are places (world, m) that are marked
     /// whatever else is drawn.
     ///
@@ -60,17 +46,15 @@ impl Touched {
         inside: (Option<&Overlay>, u64),
     ) -> Result<(), GpuError> {
         if mode == Touching::Off && marks.is_empty() {
-            self.made_of = None;
-            self.revision += u64::from(self.overlay.take().is_some());
+            self.layer.hide();
             return Ok(());
         }
         let (inside, inside_revision) = inside;
-        let wanted = (mode, marks, stage.revision(), stress.revision(), inside_revision);
-        if self.made_of.as_ref() == Some(&wanted) {
+        // Noted before drawing, so that an error is not repeated in each frame.
+        let wanted = (mode, marks.clone(), stage.revision(), stress.revision(), inside_revision);
+        if !self.layer.begin(wanted) {
             return Ok(());
         }
-        // Set before drawing, so that an error is not repeated in each frame.
-        let marks = &self.made_of.insert(wanted).1;
         let mut made = match mode {
             Touching::Off => nothing(),
             Touching::Contacts => pressing(&stage.contacts()),
@@ -83,7 +67,7 @@ impl Touched {
             }
         };
         for mark in marks {
-            made.points.extend(ring(*mark));
+            made.points.extend(ring(mark));
         }
         if let Some(inside) = inside {
             made.lines.extend_from_slice(&inside.lines);
@@ -91,8 +75,7 @@ impl Touched {
             made.triangles.extend_from_slice(&inside.triangles);
             (made.lift, made.through) = (inside.lift.max(made.lift), inside.through);
         }
-        self.overlay = Some(Arc::new(made));
-        self.revision += 1;
+        self.layer.show(made);
         Ok(())
     }
 }
@@ -205,6 +188,8 @@ fn mixed(colors: &[[f64; 3]; 3], share: f64) -> [u8; 4] {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::{
         gpu::Gpu,

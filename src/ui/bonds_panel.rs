@@ -231,30 +231,17 @@ pub(super) fn why(ui: &mut egui::Ui, sandbox: &Sandbox, id: BodyId, out: &mut Ui
 
 #[cfg(test)]
 mod tests {
-    use glam::DVec3;
-
     use super::*;
 
     #[test]
     fn a_failure_is_told_with_its_load_and_what_it_bears() {
         let mut failure = BondFailure {
-            time: 0.5,
-            object: 0,
-            record: 0,
             parts: [3, 7],
-            mode: Mode::Tension,
             load: 1.5,
             whole_load: 1.5,
             stress: 4.5e6,
             strength: 3e6,
-            by_blow: false,
-            energy: 0.0,
-            area: 1.0,
-            centre: DVec3::ZERO,
-            normal: DVec3::X,
-            half_axes: [DVec3::Y * 0.5, DVec3::Z * 0.5],
-            velocity: DVec3::ZERO,
-            release: 0.0,
+            ..BondFailure::example()
         };
         assert_eq!(
             sentence(&failure),

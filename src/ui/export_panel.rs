@@ -39,17 +39,11 @@ pub(super) fn show(ctx: &egui::Context, input: &UiInput<'_>, out: &mut UiOutput)
                     ui.label(egui::RichText::new("Export").size(16.0).strong().color(theme::GOLD));
                     ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                         let close = ui.button("×").on_hover_text("Close (Esc)");
-                        out.name("export_close", &close);
-                        if close.clicked() {
-                            out.push(Command::ToggleExport);
-                        }
+                        out.on_click("export_close", &close, || Command::ToggleExport);
                         let tip = "The picture as a small file, and the scene as it stands: `kintsugi figure` draws \
                                    the picture again, at any size";
                         let figure = ui.button("Save figure file …").on_hover_text(tip);
-                        out.name("save_figure", &figure);
-                        if figure.clicked() {
-                            out.push(Command::SaveFigureDialog);
-                        }
+                        out.on_click("save_figure", &figure, || Command::SaveFigureDialog);
                     });
                 });
                 ui.add_space(4.0);
@@ -136,17 +130,8 @@ fn moving_formats(ui: &mut egui::Ui, order: &mut ExportOrder, out: &mut UiOutput
 }
 
 fn places(ui: &mut egui::Ui, order: &mut ExportOrder, out: &mut UiOutput) {
-    ui.horizontal(|ui| {
-        label(ui, "Pieces", "Where the pieces are in the files");
-        for (lying, name, text, tip) in PLACES {
-            let button = egui::Button::selectable(order.lying == lying, text).frame_when_inactive(true);
-            let response = ui.add(button).on_hover_text(tip);
-            out.name(name, &response);
-            if response.clicked() {
-                order.lying = lying;
-            }
-        }
-    });
+    let tip = "Where the pieces are in the files";
+    handover_rows::buttons(ui, "Pieces", tip, &PLACES, &mut order.lying, out);
     if let Some((.., tip)) = PLACES.iter().find(|(lying, ..)| *lying == order.lying) {
         note(ui, tip);
     }
@@ -239,21 +224,8 @@ fn meshes(ui: &mut egui::Ui, order: &mut ExportOrder, out: &mut UiOutput) {
     if !order.formats.iter().any(|format| format.has_meshes()) {
         return;
     }
-    ui.horizontal(|ui| {
-        label(
-            ui,
-            "Meshes",
-            &format!("What the pieces look like in {}", Format::labels(FormatEntry::has_meshes)),
-        );
-        for (kind, name, text, tip) in MESHES {
-            let button = egui::Button::selectable(order.mesh == kind, text).frame_when_inactive(true);
-            let response = ui.add(button).on_hover_text(tip);
-            out.name(name, &response);
-            if response.clicked() {
-                order.mesh = kind;
-            }
-        }
-    });
+    let tip = format!("What the pieces look like in {}", Format::labels(FormatEntry::has_meshes));
+    handover_rows::buttons(ui, "Meshes", &tip, &MESHES, &mut order.mesh, out);
 }
 
 /// The row of what names of pieces begin with.
@@ -280,10 +252,7 @@ fn folder(ui: &mut egui::Ui, view: &ExportView<'_>, order: &mut ExportOrder, out
         out.name("export_folder", &field);
         let choose = ui.add_enabled(!view.choosing, egui::Button::new("Choose"));
         let choose = choose.on_hover_text("Ask for a folder");
-        out.name("export_choose", &choose);
-        if choose.clicked() {
-            out.push(Command::ExportFolderDialog);
-        }
+        out.on_click("export_choose", &choose, || Command::ExportFolderDialog);
     });
     if view.taken {
         note(
@@ -321,10 +290,7 @@ fn foot(ui: &mut egui::Ui, view: &ExportView<'_>, why_not: Option<&str>, out: &m
             let bar = egui::ProgressBar::new(fraction).desired_width(ui.available_width() - 76.0);
             ui.add(bar.show_percentage().fill(theme::GOLD.gamma_multiply(0.55)));
             let cancel = ui.button("Cancel");
-            out.name("export_cancel", &cancel);
-            if cancel.clicked() {
-                out.push(Command::CancelExport);
-            }
+            out.on_click("export_cancel", &cancel, || Command::CancelExport);
         });
         return;
     }
@@ -338,10 +304,7 @@ fn foot(ui: &mut egui::Ui, view: &ExportView<'_>, why_not: Option<&str>, out: &m
     ui.horizontal(|ui| {
         let go = egui::Button::new(text).min_size(egui::vec2(150.0, 26.0));
         let go = ui.add_enabled(why_not.is_none(), go).on_disabled_hover_text(why_not.unwrap_or_default());
-        out.name("export_go", &go);
-        if go.clicked() {
-            out.push(Command::Export);
-        }
+        out.on_click("export_go", &go, || Command::Export);
         ui.label(egui::RichText::new("report.json is written beside them").small().color(theme::DIM));
     });
     if let Some(last) = view.last {

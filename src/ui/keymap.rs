@@ -29,20 +29,9 @@ pub(super) enum EyeDrag {
     Zoom,
 }
 
+kintsugi_core::names! { Keymap: Kintsugi = "Kintsugi", Blender = "Blender", Maya = "Maya" }
+
 impl Keymap {
-    /// All keymaps.
-    pub const ALL: [Self; 3] = [Self::Kintsugi, Self::Blender, Self::Maya];
-
-    /// Display name.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Kintsugi => "Kintsugi",
-            Self::Blender => "Blender",
-            Self::Maya => "Maya",
-        }
-    }
-
     /// One sentence that says how it differs.
     #[must_use]
     pub fn about(self) -> &'static str {

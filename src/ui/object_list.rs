@@ -52,10 +52,7 @@ pub(super) fn show(
         ui.spacing_mut().button_padding.x = 5.0;
         let mut button = |ui: &mut egui::Ui, name: &'static str, text: &str, tip: &str, does: Command| {
             let response = ui.button(text).on_hover_text(tip);
-            out.name(name, &response);
-            if response.clicked() {
-                out.push(does);
-            }
+            out.on_click(name, &response, || does);
         };
         let tip = "Add a copy of the object as it was before it broke, with its material and its cracks";
         button(ui, "duplicate", "Duplicate", tip, Command::Duplicate(object));
@@ -72,22 +69,13 @@ pub(super) fn show(
 pub(super) fn add_menu(ui: &mut egui::Ui, path: &str, out: &mut UiOutput) {
     let menu = ui.menu_button("Add", |ui| {
         let named = ui.add_enabled(!path.is_empty(), egui::Button::new("the path on the left"));
-        out.name("add", &named);
-        if named.clicked() {
-            out.push(Command::Add(path.into()));
-        }
+        out.on_click("add", &named, || Command::Add(path.into()));
         let file = ui.button("a file …");
-        out.name("add: file", &file);
-        if file.clicked() {
-            out.push(Command::AddDialog);
-        }
+        out.on_click("add: file", &file, || Command::AddDialog);
         ui.separator();
         for name in BUILTIN_NAMES {
             let entry = ui.button(name);
-            out.name(format!("add: {name}"), &entry);
-            if entry.clicked() {
-                out.push(Command::Add(format!("builtin:{name}").into()));
-            }
+            out.on_click(format!("add: {name}"), &entry, || Command::Add(format!("builtin:{name}").into()));
         }
     });
     let added =

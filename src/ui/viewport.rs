@@ -155,6 +155,16 @@ fn scale_bar(painter: &egui::Painter, input: &UiInput<'_>, view: Rect, out: &mut
     }
 }
 
+/// What is being waited for.
+fn waiting(ui: &mut egui::Ui, text: &str) {
+    theme::float_frame(theme::GOLD).show(ui, |ui| {
+        ui.horizontal(|ui| {
+            ui.spinner();
+            ui.label(text);
+        });
+    });
+}
+
 /// Messages and hints in the middle or at the bottom of the picture.
 fn messages(ui: &egui::Ui, tour: &mut usize, input: &UiInput<'_>, rect: Rect, out: &mut UiOutput) {
     let area = |name: &str, at: Pos2| {
@@ -186,24 +196,10 @@ fn messages(ui: &egui::Ui, tour: &mut usize, input: &UiInput<'_>, rect: Rect, ou
             });
         });
     } else if let Some(text) = input.starting {
-        area("starting", rect.center()).show(ui.ctx(), |ui| {
-            theme::float_frame(theme::GOLD).show(ui, |ui| {
-                ui.horizontal(|ui| {
-                    ui.spinner();
-                    ui.label(text);
-                });
-            });
-        });
+        area("starting", rect.center()).show(ui.ctx(), |ui| waiting(ui, text));
     } else if let Some(sandbox) = input.sandbox.filter(|sandbox| sandbox.is_breaking()) {
         let text = if sandbox.is_merging() { "Merging" } else { "Breaking" };
-        area("breaking", foot).interactable(false).show(ui.ctx(), |ui| {
-            theme::float_frame(theme::GOLD).show(ui, |ui| {
-                ui.horizontal(|ui| {
-                    ui.spinner();
-                    ui.label(text);
-                });
-            });
-        });
+        area("breaking", foot).interactable(false).show(ui.ctx(), |ui| waiting(ui, text));
     } else if input.pin.is_none() && tour::show(ui, tour, input, rect, out) {
     } else if input.export.is_none() && (input.hint || input.pin.is_some()) {
         let (title, more) = match (input.pin.is_some(), input.tool) {

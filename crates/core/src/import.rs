@@ -303,16 +303,12 @@ impl ReadMesh {
         let start = Instant::now();
         if self.prepared.get().is_none() {
             let prepared = Prepared::while_wanted(&self.mesh, progress).of_voxels(self.voxel_edge());
-            if progress.is_cancelled() {
-                return Err(VoxelizeError::Cancelled);
-            }
+            progress.go_on().ok_or(VoxelizeError::Cancelled)?;
             // Another thread may have checked the same mesh meanwhile, with the same result.
             let _ = self.prepared.set(prepared);
         }
         let voxelized = self.prepared().voxelize(level, progress)?;
-        if progress.is_cancelled() {
-            return Err(VoxelizeError::Cancelled);
-        }
+        progress.go_on().ok_or(VoxelizeError::Cancelled)?;
         Ok(self.with_voxels(voxelized, start.elapsed()))
     }
 

@@ -5,6 +5,12 @@
 
 use serde_json::Value;
 
+/// Whether a value is left out of files because it is the default.
+#[must_use]
+pub fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 /// Description of a parameter. Of those that are no numbers, `range` and `slider` are not used.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {

@@ -1,4 +1,5 @@
-//! Fixed tables: an enum whose variants are the lines, each with an entry that says everything about it.
+//! Fixed tables: an enum whose variants are the lines, each with an entry that says everything about it, or with a name
+//! alone.
 
 /// Makes an enum of the lines of a table: `table! { pub enum Fruit: FruitEntry { Apple = apple::ENTRY, ... } }`, where
 /// every entry is a static with a field `name`. The enum derefs to the entry and has the order of the lines.
@@ -32,6 +33,25 @@ macro_rules! table {
             fn deref(&self) -> &$entry {
                 match self {
                     $($(#[$when])* Self::$line => &$at,)+
+                }
+            }
+        }
+    };
+}
+
+/// Names the variants of an enum, in the order of lists: `names! { Fruit: Apple = "apple", Pear = "pear" }`.
+#[macro_export]
+macro_rules! names {
+    ($kind:ident: $($variant:ident = $name:literal),+ $(,)?) => {
+        impl $kind {
+            /// All of them, in the order of lists.
+            pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
+
+            /// Its name in files, options, reports and lists.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)+
                 }
             }
         }

@@ -3,12 +3,12 @@
 //! In: arrays as slices of numbers or part by part. Out: [`NamedArray`]s, or one SHA-256 over all of them. [`Npz`](crate::Npz)
 //! takes the same calls, so a program that asks for the arrays gets what `voxels.npz` has, by construction.
 
-use std::{fmt::Write as _, path::PathBuf};
+use std::path::PathBuf;
 
 use rayon::prelude::*;
 use sha2::{Digest as _, Sha256};
 
-use crate::ExportError;
+use crate::{ExportError, mesh::digest::hexadecimal};
 
 /// The numbers of an array, in C order.
 #[derive(Clone, Debug, PartialEq)]
@@ -183,11 +183,7 @@ impl ArrayDigest {
     /// Hexadecimal digits of the hash of all arrays so far.
     #[must_use]
     pub fn finish(self) -> String {
-        self.0.finalize().iter().fold(String::with_capacity(64), |mut text, byte| {
-            // Writing to a string cannot fail.
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+        hexadecimal(&self.0.finalize())
     }
 
     /// Adds an array that is in memory.

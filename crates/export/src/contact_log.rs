@@ -11,7 +11,7 @@ use glam::DVec3;
 use crate::bodies::{Body, BodyId, Contact, generator_number};
 
 use super::{
-    ExportError, Npz,
+    Arrays as _, ExportError, Npz,
     column::{Column, HELD},
     npy::write_whole,
     numbers::unsigned_zero as plain,

@@ -27,16 +27,7 @@ pub enum GrainKind {
     Dust,
 }
 
-impl GrainKind {
-    /// Its name in files.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Crumb => "crumb",
-            Self::Dust => "dust",
-        }
-    }
-}
+kintsugi_core::names! { GrainKind: Crumb = "crumb", Dust = "dust" }
 
 /// A grain as it was born.
 #[derive(Clone, Copy, Debug, PartialEq)]

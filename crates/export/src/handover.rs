@@ -71,21 +71,9 @@ pub enum Collision {
     Parts,
 }
 
+kintsugi_core::names! { Target: Blender = "blender", Houdini = "houdini", Unreal = "unreal", Unity = "unity" }
+
 impl Target {
-    /// All targets, in the order of display.
-    pub const ALL: [Self; 4] = [Self::Blender, Self::Houdini, Self::Unreal, Self::Unity];
-
-    /// Name in options and reports.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Blender => "blender",
-            Self::Houdini => "houdini",
-            Self::Unreal => "unreal",
-            Self::Unity => "unity",
-        }
-    }
-
     /// Axes and units of files whose points its importer takes as they are.
     #[must_use]
     pub fn file_space(self) -> FileSpace {
@@ -97,28 +85,9 @@ impl Target {
     }
 }
 
-impl Pivot {
-    /// Name in options.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Mass => "mass",
-            Self::Origin => "origin",
-        }
-    }
-}
+kintsugi_core::names! { Pivot: Mass = "mass", Origin = "origin" }
 
-impl Collision {
-    /// Name in options and reports.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Hull => "hull",
-            Self::Parts => "parts",
-        }
-    }
-}
+kintsugi_core::names! { Collision: None = "none", Hull = "hull", Parts = "parts" }
 
 impl Handover {
     /// Largest value of [`Handover::simplify`]: above it pieces lose their shape.

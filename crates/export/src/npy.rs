@@ -36,36 +36,6 @@ impl Npz {
         Ok(Self { path: path.to_owned(), zip: ZipWriter::new(BufWriter::new(file)) })
     }
 
-    /// Adds an array of `shape`, C order.
-    ///
-    /// # Errors
-    /// [`ExportError::Write`]; [`ExportError::Format`] when `data` does not fill the shape.
-    pub fn array<T: Element>(&mut self, name: &str, shape: &[usize], data: &[T]) -> Result<(), ExportError> {
-        self.check_count(name, shape, data.len())?;
-        self.start::<T>(name, shape)?;
-        self.put(data)
-    }
-
-    /// Like [`Npz::array`], for an array that is generated part by part and never held in memory as a whole.
-    ///
-    /// # Errors
-    /// As [`Npz::array`], and the first error of a part.
-    pub fn array_of_parts<T: Element>(
-        &mut self,
-        name: &str,
-        shape: &[usize],
-        parts: impl Iterator<Item = Result<Vec<T>, ExportError>>,
-    ) -> Result<(), ExportError> {
-        self.start::<T>(name, shape)?;
-        let mut count = 0;
-        for part in parts {
-            let part = part?;
-            count += part.len();
-            self.put(&part)?;
-        }
-        self.check_count(name, shape, count)
-    }
-
     fn check_count(&self, name: &str, shape: &[usize], count: usize) -> Result<(), ExportError> {
         if shape.iter().product::<usize>() == count {
             return Ok(());
@@ -109,16 +79,26 @@ impl Npz {
 
 impl Arrays for Npz {
     fn array<T: Element>(&mut self, name: &str, shape: &[usize], data: &[T]) -> Result<(), ExportError> {
-        Self::array(self, name, shape, data)
+        self.check_count(name, shape, data.len())?;
+        self.start::<T>(name, shape)?;
+        self.put(data)
     }
 
+    /// The array is never held in memory as a whole.
     fn array_of_parts<T: Element>(
         &mut self,
         name: &str,
         shape: &[usize],
         parts: impl Iterator<Item = Result<Vec<T>, ExportError>>,
     ) -> Result<(), ExportError> {
-        Self::array_of_parts(self, name, shape, parts)
+        self.start::<T>(name, shape)?;
+        let mut count = 0;
+        for part in parts {
+            let part = part?;
+            count += part.len();
+            self.put(&part)?;
+        }
+        self.check_count(name, shape, count)
     }
 }
 

@@ -12,7 +12,8 @@ const COLUMNS: &str = "time,bodies,awake,frozen,pairs,contact_points,intersectio
 /// The file being written.
 #[derive(Debug)]
 pub struct StepLog {
-    sheet: Sheet,
+    /// The file.
+    pub sheet: Sheet,
     /// Stages that have a column, in the order of first use.
     stages: Vec<String>,
 }
@@ -24,11 +25,6 @@ impl StepLog {
     /// [`ExportError::Write`].
     pub fn create(path: &Path) -> Result<Self, ExportError> {
         Ok(Self { sheet: Sheet::create(path, COLUMNS)?, stages: Vec::new() })
-    }
-
-    /// The file lies in `folder` now.
-    pub fn moved_to(&mut self, folder: &Path) {
-        self.sheet.moved_to(folder);
     }
 
     /// Writes the figures of a step and the number of `bodies` after it.

@@ -17,7 +17,7 @@ use crate::{
 };
 
 use super::{
-    Assembly, ExportError, ExportPiece, Npz, Placing,
+    Arrays as _, Assembly, ExportError, ExportPiece, Npz, Placing,
     column::{Column, HELD},
     motion::{Keys, Motion, MotionKey, MotionTrack},
     npy::write_whole,

@@ -61,6 +61,16 @@ pub fn distance_squared(p: DVec3, corners: [DVec3; 3]) -> f64 {
     edges(corners).into_iter().map(to_edge).fold(f64::INFINITY, f64::min)
 }
 
+/// Barycentric coordinates of a point of a triangle; of the first corner, if it has no area.
+#[must_use]
+pub fn shares([a, b, c]: [DVec3; 3], p: DVec3) -> [f64; 3] {
+    let normal = (b - a).cross(c - a);
+    let of = |u: DVec3, v: DVec3| (u - p).cross(v - p).dot(normal).max(0.0);
+    let all = [of(b, c), of(c, a), of(a, b)];
+    let sum: f64 = all.iter().sum();
+    if sum > 0.0 { all.map(|share| share / sum) } else { [1.0, 0.0, 0.0] }
+}
+
 /// The part of a triangle on which a point lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {

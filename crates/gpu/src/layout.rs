@@ -122,7 +122,7 @@ macro_rules! kernels {
             }
 
             /// With another way of compiling kernels: for tests that plant errors, and for constants.
-            fn with_kernels(kernel: &dyn Fn(&'static str) -> $crate::Kernel) -> Self {
+            pub fn with_kernels(kernel: &dyn Fn(&'static str) -> $crate::Kernel) -> Self {
                 Self { $($field: kernel($path)),* }
             }
         }

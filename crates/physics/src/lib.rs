@@ -17,6 +17,7 @@ use kintsugi_gpu as gpu;
 
 mod body;
 pub mod broad_phase;
+mod by_shape;
 mod clearance;
 pub mod collide;
 mod collision_level;

@@ -165,14 +165,6 @@ impl WorldSettings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContactsId(pub(super) &'static str);
 
-impl ContactsId {
-    /// Whether it names the default.
-    #[must_use]
-    pub fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
 /// Names a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResponseId(pub(super) &'static str);

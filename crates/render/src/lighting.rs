@@ -173,12 +173,6 @@ impl Lighting {
     pub fn azimuth_and_height(&self) -> (f64, f64) {
         azimuth_and_height(self.sun_direction)
     }
-
-    /// The same light with the sun elsewhere, radians; see [`direction_at`].
-    #[must_use]
-    pub fn with_azimuth_and_height(self, azimuth: f64, height: f64) -> Self {
-        Self { sun_direction: direction_at(azimuth, height), ..self }
-    }
 }
 
 /// Azimuth and height of a direction, radians. An azimuth of 0 is +z, and grows towards +x; a height is above the
@@ -226,7 +220,7 @@ mod tests {
     #[test]
     fn azimuth_and_height_come_back() {
         for (azimuth, height) in [(0.0, 0.0), (0.7, 0.3), (-2.9, 1.2), (3.1, -0.8), (1.55, 1.5)] {
-            let lighting = Lighting::default().with_azimuth_and_height(azimuth, height);
+            let lighting = Lighting { sun_direction: direction_at(azimuth, height), ..Lighting::default() };
             let back = lighting.azimuth_and_height();
             assert!((back.0 - azimuth).abs() < 1e-12 && (back.1 - height).abs() < 1e-12, "{back:?}");
             assert!((lighting.sun_direction.length() - 1.0).abs() < 1e-12);

@@ -9,7 +9,7 @@ use glam::{DQuat, DVec3};
 
 use super::surface::Surface;
 use crate::{
-    export::{Assembly, Bond, ExportError, NamedArray, Npz, Numbers, touching::SurfacePoints},
+    export::{Arrays as _, Assembly, Bond, ExportError, NamedArray, Npz, Numbers, touching::SurfacePoints},
     fracture::Impact,
     shape::Side,
 };

@@ -12,6 +12,8 @@ use std::{
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use crate::mesh::digest::hexadecimal;
+
 /// Most files that are looked at below a folder.
 const MOST_FILES: usize = 100_000;
 /// Bytes that are read at a time.
@@ -46,14 +48,8 @@ impl Contents {
             hash.update(&part[..count]);
             bytes += count as u64;
         }
-        Ok(Self { sha256: hexadecimal(hash), bytes })
+        Ok(Self { sha256: hexadecimal(&hash.finalize()), bytes })
     }
-}
-
-/// The digits of a finished hash.
-pub fn hexadecimal(hash: Sha256) -> String {
-    let sum: [u8; 32] = hash.finalize().into();
-    sum.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Files below a folder by their sizes; their contents are read only where a size is wanted.

@@ -32,6 +32,13 @@ impl Log {
         self.rows.iter().map(|row| at.and_then(|at| row.get(at).copied().flatten())).collect()
     }
 
+    /// Average and greatest of a column; `None` where it is empty.
+    #[must_use]
+    pub fn range(&self, head: &str) -> Option<[f64; 2]> {
+        let values: Vec<f64> = self.column(head).into_iter().flatten().collect();
+        Some([mean(values.iter().copied())?, values.into_iter().fold(0.0, f64::max)])
+    }
+
     /// Two columns as points, without rows where one of them is empty.
     #[must_use]
     pub fn points(&self, x: &str, y: &str) -> Vec<(f64, f64)> {

@@ -10,12 +10,12 @@ mod markdown;
 use std::{fs, path::Path};
 
 use serde::Serialize;
-use sha2::{Digest as _, Sha256};
 
 use super::entry::{Document, Entry, Made, Shown, Table};
 use crate::{
     compute::RanOn,
     export::{ExportError, report::write_json},
+    mesh::digest::sha256,
     provenance::VERSION,
 };
 
@@ -107,7 +107,7 @@ impl<'a> Done<'a> {
             let file = format!("{}/{}", entry.place(), shown.file);
             let path = folder.join(&file);
             let bytes = fs::read(&path).map_err(|e| ExportError::write(&path, e))?;
-            Ok(Picture { file, caption: shown.caption, sha256: digest(&bytes) })
+            Ok(Picture { file, caption: shown.caption, sha256: sha256(&bytes) })
         };
         let pictures = made.pictures.into_iter().map(picture).collect::<Result<_, ExportError>>()?;
         commands.extend(made.commands);
@@ -126,12 +126,6 @@ impl<'a> Done<'a> {
     fn took(&self) -> String {
         format!("{:.1} s", self.seconds)
     }
-}
-
-/// SHA-256, hexadecimal.
-fn digest(bytes: &[u8]) -> String {
-    let sum: [u8; 32] = Sha256::digest(bytes).into();
-    sum.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The page.

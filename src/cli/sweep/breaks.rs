@@ -139,11 +139,7 @@ impl<'a> Breaks<'a> {
         let mut row = match made.unwrap_or_else(|why| Err(CliError::Input(why))) {
             Ok(row) => row,
             Err(error @ (CliError::Gpu(_) | CliError::Export(_))) if ends_all(&error) => return Err(error),
-            Err(error) => {
-                let mut row = of_failure(job, &error.to_string());
-                row.extend(task.of_failure(number));
-                row
-            }
+            Err(error) => self.failure(job, number, &*task, &error.to_string()),
         };
         row.insert("mesh_sha256".into(), shared.digest.clone());
         let warnings = &shared.object.warnings;

@@ -96,7 +96,7 @@ impl Beside {
         if self.columns.is_empty() {
             *self = Self { revision: self.revision, ..Self::default() };
         }
-        self.slices.iter_mut().for_each(SliceView::forget);
+        self.slices.iter_mut().for_each(|slices| slices.layer.forget());
         self.revision += 1;
         Ok(())
     }
@@ -128,14 +128,14 @@ impl Beside {
 
     /// Changes whenever the picture of a view may have changed.
     pub fn revision(&self) -> u64 {
-        let slices = self.slices.iter().map(SliceView::revision).sum::<u64>();
+        let slices = self.slices.iter().map(|slices| slices.layer.revision()).sum::<u64>();
         self.columns.iter().map(Column::revision).sum::<u64>() + slices + self.revision
     }
 
     /// The drawing of the inside of a view's last break, with the slices; 0 is the first view.
     pub fn overlay(&self, column: usize) -> Option<&Arc<Overlay>> {
         let inside = self.columns.get(column)?.overlay();
-        self.slices.get(column).and_then(SliceView::overlay).or(inside)
+        self.slices.get(column).and_then(|slices| slices.layer.overlay()).or(inside)
     }
 
     /// Draws slices through the bodies of the views, as `scene_of` has them for a view and the pinned blow.

@@ -28,21 +28,11 @@ pub enum ColorMap {
     Turbo,
 }
 
+kintsugi_core::names! { ColorMap:
+    Viridis = "viridis", Cividis = "cividis", Batlow = "batlow", Turbo = "turbo",
+}
+
 impl ColorMap {
-    /// All maps, in the order of lists.
-    pub const ALL: [Self; 4] = [Self::Viridis, Self::Cividis, Self::Batlow, Self::Turbo];
-
-    /// As files and the command line spell it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Viridis => "viridis",
-            Self::Cividis => "cividis",
-            Self::Batlow => "batlow",
-            Self::Turbo => "turbo",
-        }
-    }
-
     /// As the window spells it.
     #[must_use]
     pub fn label(self) -> &'static str {

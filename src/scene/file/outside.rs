@@ -18,7 +18,7 @@ use sha2::{Digest as _, Sha256};
 use super::{SceneError, error, make_own_folder, shipped_scenes, state_folder};
 use crate::{
     files,
-    mesh::references_may_lie_outside,
+    mesh::{digest::hexadecimal, references_may_lie_outside},
     scene::{Event, Scene},
 };
 
@@ -92,8 +92,7 @@ fn is_own(path: &Path, sha256: &[u8; 32]) -> bool {
 }
 
 fn line(sha256: &[u8; 32]) -> String {
-    let digits: String = sha256.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("{digits}\n")
+    format!("{}\n", hexadecimal(sha256))
 }
 
 /// Checks that the scene, as it is written in the file at `path`, names no file outside its folder.

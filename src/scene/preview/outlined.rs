@@ -23,6 +23,7 @@ use crate::{
         PreviewMode,
         breaking::{Workshop, seeds_in_local, world_from_local_matrix},
         jobs::Worker,
+        layer::Layer,
         stage::Stage,
     },
     shape::Shape,
@@ -79,8 +80,6 @@ struct Made {
     shapes: Vec<Arc<Shape>>,
 }
 
-type Drawn = (u64, u64, u64);
-
 /// The last result, whether it is on display, and its lines over the picture.
 #[derive(Default)]
 pub(in crate::scene) struct Outlined {
@@ -90,9 +89,8 @@ pub(in crate::scene) struct Outlined {
     is_shown: bool,
     /// Counts the results that were shown.
     shown: u64,
-    drawn: Option<Drawn>,
-    overlay: Option<Arc<Overlay>>,
-    revision: u64,
+    /// Made from that count, and the revisions of the stage and of the overlay below.
+    pub layer: Layer<(u64, u64, u64)>,
 }
 
 impl Outlined {
@@ -168,12 +166,10 @@ impl Outlined {
         let lines = lines.filter(|(_, made)| !made.lines.is_empty());
         let there = lines.and_then(|(asked, made)| Some((stage.body(asked.body)?, &made.lines)));
         let Some((body, lines)) = there else {
-            self.drawn = None;
-            self.revision += u64::from(self.overlay.take().is_some());
+            self.layer.hide();
             return;
         };
-        let wanted = (self.shown, stage.revision(), below.1);
-        if self.drawn == Some(wanted) {
+        if !self.layer.begin((self.shown, stage.revision(), below.1)) {
             return;
         }
         let world_from_local = world_from_local_matrix(&body.state, &body.def.shape);
@@ -185,19 +181,7 @@ impl Outlined {
         drawn.lines.extend(lines.iter().map(line));
         drawn.through = drawn.through.max(THROUGH);
         drawn.lift = drawn.lift.max(body.def.shape.unit_m() as f32);
-        self.overlay = Some(Arc::new(drawn));
-        self.drawn = Some(wanted);
-        self.revision += 1;
-    }
-
-    /// The overlay with the lines; `None` if there are none.
-    pub fn overlay(&self) -> Option<&Arc<Overlay>> {
-        self.overlay.as_ref()
-    }
-
-    /// Changes whenever that overlay changes.
-    pub fn revision(&self) -> u64 {
-        self.revision
+        self.layer.show(drawn);
     }
 }
 

@@ -10,6 +10,7 @@ use crate::{
         crack::{CrackTriangle, TransitionVoxel, UNITS, edge_corners},
         dust::DustVoxel,
     },
+    geometry::exact::{cross, minus},
     scene::overlays::Inside,
     svo::morton,
 };
@@ -105,12 +106,4 @@ pub(super) fn touches(corners: &Corners, inner: [u32; 3], edge: u32) -> bool {
         let heights = [height(a), height(b), height(c)];
         heights.iter().all(|height| *height > reach) || heights.iter().all(|height| *height < -reach)
     })
-}
-
-fn minus(a: [i64; 3], b: [i64; 3]) -> [i64; 3] {
-    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
-}
-
-fn cross(a: [i64; 3], b: [i64; 3]) -> [i64; 3] {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }

@@ -4,59 +4,17 @@
 
 use std::{cmp::Ordering, collections::BTreeMap, sync::Arc};
 
-use glam::DVec3;
-
 use super::Sandbox;
 use crate::{
     bodies::{
         Body, BodyId,
-        structure::{BondLoad, Failure, Mode, Response, Structure},
+        structure::{BondLoad, Failure, Response, Structure},
     },
     scene::{
-        debris::{TornCrack, half_axes},
+        debris::{BondFailure, half_axes},
         step_trace::push_thinned,
     },
 };
-
-/// A bond that failed.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BondFailure {
-    /// Simulated time, s.
-    pub time: f64,
-    /// The object of the body.
-    pub object: usize,
-    /// Index of the break in the log.
-    pub record: usize,
-    /// The parts of that break that it joined.
-    pub parts: [u32; 2],
-    /// How it failed.
-    pub mode: Mode,
-    /// Its load when it failed, as a share of its strength; infinite if it had none.
-    pub load: f64,
-    /// What the whole blow would have put on it, had no bond failed, as a share of its strength; without a blow its load.
-    pub whole_load: f64,
-    /// The stress when it failed, Pa: its load times its strength, or what it bore if it had none.
-    pub stress: f64,
-    /// Its strength against that load, Pa, with scatter, grain and damage; of shear what it is without compression.
-    pub strength: f64,
-    /// Whether a blow loaded it.
-    pub by_blow: bool,
-    /// Energy of the blow of that step, J.
-    pub energy: f64,
-    /// Its area, m^2, and its centre, world, m.
-    pub area: f64,
-    /// See `area`.
-    pub centre: DVec3,
-    /// Unit normal of its crack, world, from the first part to the second.
-    pub normal: DVec3,
-    /// Half the sides of the rectangle that has the second moments of its area, world, m.
-    pub half_axes: [DVec3; 2],
-    /// Velocity of the body at the centre, m/s.
-    pub velocity: DVec3,
-    /// Speed that the material at the crack gets as the stress goes, m/s: stress / sqrt(Young's modulus x density), as in
-    /// a bar whose end is let go.
-    pub release: f64,
-}
 
 /// A bond that bears a load.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -143,22 +101,6 @@ impl BondFailure {
                 .map(|axis| state.rotation * axis),
             velocity: state.linear_velocity + state.angular_velocity.cross(centre - state.position),
             release: failure.stress / impedance.max(1e-300),
-        }
-    }
-
-    /// The crack, as debris leaves it.
-    pub(super) fn crack(&self) -> TornCrack {
-        TornCrack {
-            time: self.time,
-            record: self.record,
-            parts: self.parts,
-            area: self.area,
-            centre: self.centre,
-            normal: self.normal,
-            half_axes: self.half_axes,
-            velocity: self.velocity,
-            release: self.release,
-            is_opened: self.mode == Mode::Tension,
         }
     }
 }
@@ -325,25 +267,7 @@ pub(super) mod tests {
 
     /// A failure of some bond at a time, s.
     pub(in crate::scene::sandbox) fn failure(time: f64) -> BondFailure {
-        BondFailure {
-            time,
-            object: 0,
-            record: 0,
-            parts: [0, 1],
-            mode: Mode::Tension,
-            load: 1.2,
-            whole_load: 1.2,
-            stress: 3.6e6,
-            strength: 3e6,
-            by_blow: false,
-            energy: 0.0,
-            area: 1.0,
-            centre: DVec3::ZERO,
-            normal: DVec3::X,
-            half_axes: [DVec3::Y * 0.5, DVec3::Z * 0.5],
-            velocity: DVec3::ZERO,
-            release: 0.0,
-        }
+        BondFailure { time, ..BondFailure::example() }
     }
 
     #[test]

@@ -5,12 +5,12 @@
 
 use std::sync::Arc;
 
-use super::{BondFailure, Sandbox};
+use super::Sandbox;
 use crate::{
     export::debris::{DUST_LASTS_S, Debris, Grain, MOST_GRAINS, SeenGrain, Surroundings},
     render::Overlay,
     scene::{
-        debris::{grains, most_grains},
+        debris::{BondFailure, grains, most_grains},
         debris_view::{DebrisReel, DebrisView, Left},
     },
 };
@@ -32,8 +32,7 @@ impl Sandbox {
 
     /// The grains that each bond left which failed since the scene was opened, whatever time is shown.
     pub fn all_debris(&self) -> impl Iterator<Item = (&BondFailure, Vec<Grain>)> {
-        let left =
-            move |failure: &BondFailure| grains(&failure.crack(), self.document.debris_of(failure.object));
+        let left = move |failure: &BondFailure| grains(failure, self.document.debris_of(failure.object));
         self.bond_failures().iter().map(move |failure| (failure, left(failure)))
     }
 
@@ -50,7 +49,7 @@ impl Sandbox {
             if amount > 0.0 {
                 let inside = insides[failure.object.min(insides.len() - 1)];
                 count += most_grains(amount);
-                newest.push((failure.crack(), amount, inside.base()));
+                newest.push((*failure, amount, inside.base()));
             }
             if count >= MOST_GRAINS {
                 break;
@@ -84,7 +83,7 @@ impl Sandbox {
         let cracks = if is_shown { self.newest_cracks() } else { Vec::new() };
         let mut view = DebrisView::default();
         view.update(cracks, (self.stage.time(), self.surroundings()), (None, 0));
-        view.overlay().cloned()
+        view.layer.overlay().cloned()
     }
 
     /// What draws the debris of all bonds that failed until `end` (s); nothing where debris is not shown.
@@ -96,7 +95,7 @@ impl Sandbox {
         let left = |failure: &BondFailure| {
             let amount = self.document.debris_of(failure.object);
             let inside = insides[failure.object.min(insides.len() - 1)];
-            (amount > 0.0).then(|| (failure.crack(), amount, inside.base()))
+            (amount > 0.0).then(|| (*failure, amount, inside.base()))
         };
         DebrisReel::of(failed.filter_map(left).collect(), self.surroundings())
     }
@@ -108,8 +107,8 @@ impl Sandbox {
         let is_shown = view.debris && view.explode == 0.0 && !view.inside.only;
         let cracks = if is_shown { self.newest_cracks() } else { Vec::new() };
         let now = (self.stage.time(), self.surroundings());
-        let below = self.touched.overlay().or(self.looking.overlay()).map(|overlay| &**overlay);
-        let below = (below, self.looking.revision() + self.touched.revision());
+        let below = (self.looking.overlay().map(|overlay| &**overlay), self.looking.revision());
+        let below = self.touched.layer.over(below);
         self.debris_view.update(cracks, now, below);
     }
 }

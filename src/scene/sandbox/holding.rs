@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use glam::DVec3;
 
-use super::{BondFailure, Sandbox, SandboxError};
+use super::{Sandbox, SandboxError};
 use crate::{
     bodies::{
         Body, BodyDef, BodyId, StructureStep,
@@ -19,6 +19,7 @@ use crate::{
     scene::{
         Blow, BreakJob, BreakRecord,
         breaking::{Cause, Hold, TimedBreak, first_radius, motion_checks, part_state, push},
+        debris::BondFailure,
         jobs::Split,
         lumps,
         stage::PartOfSplit,

@@ -53,8 +53,8 @@ use std::{
 
 use glam::DVec3;
 
-pub use bonds::{BondFailure, LoadedBond, WhyItFell};
 use bonds::{BondRecord, BondTakes};
+pub use bonds::{LoadedBond, WhyItFell};
 use generations::Generations;
 pub use pieces::PieceEdit;
 pub use placing::{Foot, Pose};

@@ -50,12 +50,6 @@ impl Sandbox {
         self.jobs.opening.is_another_ready()
     }
 
-    /// The scene that is being imported.
-    #[must_use]
-    pub fn scene_on_its_way(&self) -> Option<&Scene> {
-        self.jobs.opening.scene()
-    }
-
     /// Which fallbacks of the open scene stand in for files that are not there, one line each.
     #[must_use]
     pub fn stand_ins(&self) -> Vec<String> {

@@ -464,24 +464,19 @@ impl Sandbox {
         self.update_colors(false)?;
         self.refresh_probe();
         self.update_debris();
-        let below = self.debris_view.overlay().or(self.touched.overlay()).or(self.looking.overlay());
-        let below = below.map(|overlay| &**overlay);
-        let revision = self.looking.revision() + self.touched.revision() + self.debris_view.revision();
+        let below = (self.looking.overlay().map(|overlay| &**overlay), self.looking.revision());
+        let below = self.debris_view.layer.over(self.touched.layer.over(below));
         let fits = self.document.tuning().view.explode == 0.0;
         let paint = &self.document.tuning().fracture.paint;
-        self.painted.update(fits, paint, &self.stage, (below, revision));
-        let below = self.painted.overlay().map_or(below, |overlay| Some(&**overlay));
-        let below = (below, revision + self.painted.revision());
+        self.painted.update(fits, paint, &self.stage, below);
+        let below = self.painted.layer.over(below);
         self.ghost.update(fits, &self.timeline, &self.stage, below);
-        let (below, revision) = (self.ghost.overlay().map_or(below.0, |overlay| Some(&**overlay)), below.1);
-        let revision = revision + self.ghost.revision();
-        self.preview.outlined.draw(fits, &self.stage, (below, revision));
-        let below = self.preview.outlined.overlay().map_or(below, |overlay| Some(&**overlay));
-        let revision = revision + self.preview.outlined.revision();
+        let below = self.ghost.layer.over(below);
+        self.preview.outlined.draw(fits, &self.stage, below);
+        let below = self.preview.outlined.layer.over(below);
         let differing = self.document.tuning().view.differences.then(|| self.differences()).flatten();
-        self.difference_view.update(differing, (below, revision));
-        let below = self.difference_view.overlay().map_or(below, |overlay| Some(&**overlay));
-        let revision = revision + self.difference_view.revision();
+        self.difference_view.update(differing, below);
+        let (below, revision) = self.difference_view.layer.over(below);
         let logs = (&self.breaks, self.stress.known());
         let scene = slice_scene(&self.document, &self.stage, logs, &self.fields, &self.preview);
         self.slices.update(&scene, (below, revision + self.stress.revision()));
@@ -514,25 +509,27 @@ impl Sandbox {
     pub fn inside_overlay(&self) -> Option<&Arc<Overlay>> {
         let above = self
             .slices
+            .layer
             .overlay()
-            .or(self.difference_view.overlay())
-            .or(self.preview.outlined.overlay())
-            .or(self.ghost.overlay())
-            .or(self.painted.overlay())
-            .or(self.debris_view.overlay());
-        above.or(self.touched.overlay()).or(self.looking.overlay())
+            .or(self.difference_view.layer.overlay())
+            .or(self.preview.outlined.layer.overlay())
+            .or(self.ghost.layer.overlay())
+            .or(self.painted.layer.overlay())
+            .or(self.debris_view.layer.overlay());
+        above.or(self.touched.layer.overlay()).or(self.looking.overlay())
     }
 
     /// Changes whenever that overlay or the colours of voxels change.
     #[must_use]
     pub fn looking_revision(&self) -> u64 {
-        let below = self.looking.revision() + self.touched.revision() + self.debris_view.revision();
+        let below =
+            self.looking.revision() + self.touched.layer.revision() + self.debris_view.layer.revision();
         below
-            + self.painted.revision()
-            + self.ghost.revision()
-            + self.preview.outlined.revision()
-            + self.difference_view.revision()
-            + self.slices.revision()
+            + self.painted.layer.revision()
+            + self.ghost.layer.revision()
+            + self.preview.outlined.layer.revision()
+            + self.difference_view.layer.revision()
+            + self.slices.layer.revision()
             + self.leaves.revision()
     }
 }

@@ -25,6 +25,7 @@ use crate::{
             VoxelPlace, body_place,
         },
         field_view::FieldView,
+        layer::Layer,
         stage::{Stage, drawn_parts},
     },
     shape::Shape,
@@ -109,7 +110,7 @@ impl SliceScene<'_> {
 
 /// What the overlay was made of.
 #[derive(Clone, PartialEq)]
-struct Drawn {
+pub(in crate::scene) struct Drawn {
     slices: Vec<Slice>,
     scale: Scale,
     explode: f64,
@@ -122,40 +123,22 @@ struct Drawn {
 /// The overlay of slices.
 #[derive(Default)]
 pub(in crate::scene) struct SliceView {
-    drawn: Option<Drawn>,
-    overlay: Option<Arc<Overlay>>,
+    pub layer: Layer<Drawn>,
     legends: Vec<Legend>,
-    revision: u64,
 }
 
 impl SliceView {
-    /// The combined overlay; `None` without slices.
-    pub fn overlay(&self) -> Option<&Arc<Overlay>> {
-        self.overlay.as_ref()
-    }
-
     /// What the colours of each quantity mean.
     pub fn legends(&self) -> &[Legend] {
         &self.legends
-    }
-
-    /// Changes whenever the overlay changes.
-    pub fn revision(&self) -> u64 {
-        self.revision
-    }
-
-    /// Has the next update make the overlay anew.
-    pub fn forget(&mut self) {
-        self.drawn = None;
     }
 
     /// Updates the overlay, on top of the overlay `below` with its revision, of which nothing is drawn beyond the
     /// planes that open bodies.
     pub fn update(&mut self, of: &SliceScene<'_>, below: (Option<&Overlay>, u64)) {
         if of.slices.is_empty() {
-            self.drawn = None;
             self.legends.clear();
-            self.revision += u64::from(self.overlay.take().is_some());
+            self.layer.hide();
             return;
         }
         let wanted = Drawn {
@@ -167,13 +150,12 @@ impl SliceView {
             pinned: of.pinned.map(|(aim, cells)| (*aim, cells.pattern.seeds.clone())),
             below: below.1,
         };
-        if self.drawn.as_ref() == Some(&wanted) {
+        if !self.layer.begin(wanted) {
             return;
         }
-        self.drawn = Some(wanted);
         let (made, legends) = of.draw(below.0);
-        (self.overlay, self.legends) = (Some(Arc::new(made)), legends);
-        self.revision += 1;
+        self.legends = legends;
+        self.layer.show(made);
     }
 }
 

@@ -115,10 +115,10 @@ pub fn check(mesh: &Mesh) -> Checked {
 /// Like [`check`], unless `progress` is cancelled: what it answers then means nothing.
 #[must_use]
 pub fn check_while(mesh: &Mesh, progress: &Progress) -> Checked {
-    let (mut out, mut report, outward) = healed(mesh, progress);
-    if progress.is_cancelled() {
-        return (out, report);
-    }
+    let Some((mut out, mut report, outward)) = healed(mesh, progress).filter(|_| !progress.is_cancelled())
+    else {
+        return Checked::default();
+    };
     if report.closed && (report.components > 1 || report.non_manifold_edges > 0) {
         out = with_parts_united(out, &mut report, progress);
     }
@@ -129,11 +129,12 @@ pub fn check_while(mesh: &Mesh, progress: &Progress) -> Checked {
 /// The mesh of [`check`], but with parts that pass through each other as they are.
 #[must_use]
 pub(crate) fn check_apart(mesh: &Mesh) -> Mesh {
-    healed(mesh, &Progress::default()).0
+    healed(mesh, &Progress::default()).map_or_else(Mesh::default, |healed| healed.0)
 }
 
-/// What [`check_while`] does to each part by itself, the findings, and those about parts within parts.
-fn healed(mesh: &Mesh, progress: &Progress) -> (Mesh, HealthReport, orient::Outward) {
+/// What [`check_while`] does to each part by itself, the findings, and those about parts within parts; nothing where
+/// `progress` is cancelled.
+fn healed(mesh: &Mesh, progress: &Progress) -> Option<(Mesh, HealthReport, orient::Outward)> {
     let mut report = HealthReport {
         triangles: mesh.triangles.len(),
         vertices: mesh.positions.len(),
@@ -149,26 +150,18 @@ fn healed(mesh: &Mesh, progress: &Progress) -> (Mesh, HealthReport, orient::Outw
         .collect();
     report.dropped_non_finite = mesh.triangles.len() - kept.len();
     let mut repair = Repair { mesh: Cow::Borrowed(mesh), weld: topology(mesh), faces: kept };
-    if progress.is_cancelled() {
-        return (Mesh::default(), report, orient::Outward::default());
-    }
+    progress.go_on()?;
     report.dropped_degenerate = repair.drop_points();
-    if progress.is_cancelled() {
-        return (Mesh::default(), report, orient::Outward::default());
-    }
+    progress.go_on()?;
     let mut edges = Edges::of(&repair.welded());
     report.welded_corners = repair.weld_near(&edges);
     if report.welded_corners > 0 {
         report.dropped_degenerate += repair.drop_points();
         edges = Edges::of(&repair.welded());
     }
-    if progress.is_cancelled() {
-        return (Mesh::default(), report, orient::Outward::default());
-    }
+    progress.go_on()?;
     report.turned_diagonals = repair.match_diagonals(&edges);
-    if progress.is_cancelled() {
-        return (Mesh::default(), report, orient::Outward::default());
-    }
+    progress.go_on()?;
 
     let usable = repair.welded();
     let mut duplicate = duplicates(&usable, repair.weld.welded_count, false);
@@ -185,38 +178,26 @@ fn healed(mesh: &Mesh, progress: &Progress) -> (Mesh, HealthReport, orient::Outw
     let mut flags = duplicate.iter();
     repair.faces.retain(|_| !flags.next().is_some_and(|&d| d));
     report.dropped_duplicate = duplicate.len() - repair.faces.len();
-    if progress.is_cancelled() {
-        return (Mesh::default(), report, orient::Outward::default());
-    }
+    progress.go_on()?;
     report.divided_slivers = repair.split_slivers();
     report.dropped_degenerate += report.divided_slivers;
 
     // Slivers that could not be divided still connect their neighbours, so they are removed only after orientation and
     // boundary are known.
     let (mut triangles, points) = (repair.welded(), repair.points());
-    if progress.is_cancelled() {
-        return (Mesh::default(), report, orient::Outward::default());
-    }
+    progress.go_on()?;
     if report.turned_diagonals + report.dropped_duplicate + report.divided_slivers > 0 {
         edges = Edges::of(&triangles);
     }
     let as_read = triangles.clone();
-    if progress.is_cancelled() {
-        return (Mesh::default(), report, orient::Outward::default());
-    }
+    progress.go_on()?;
     report.unorientable_components = orient::make_consistent(&mut triangles, &edges);
-    if progress.is_cancelled() {
-        return (Mesh::default(), report, orient::Outward::default());
-    }
+    progress.go_on()?;
     let parts = Parts::of(&triangles, &edges, &points);
     report.components = parts.count();
-    if progress.is_cancelled() {
-        return (Mesh::default(), report, orient::Outward::default());
-    }
+    progress.go_on()?;
     let outward = orient::face_outward(&mut triangles, &parts, &points);
-    if progress.is_cancelled() {
-        return (Mesh::default(), report, orient::Outward::default());
-    }
+    progress.go_on()?;
     report.voids = outward.voids;
     report.flipped_triangles = triangles.iter().zip(&as_read).filter(|(a, b)| !same_turn(**a, **b)).count();
     count_edges(&mut report, &edges, &as_read, &triangles, repair.weld.welded_count);
@@ -265,7 +246,7 @@ fn healed(mesh: &Mesh, progress: &Progress) -> (Mesh, HealthReport, orient::Outw
         report.volume = whole.triangles.iter().map(|t| orient::cone_volume(t.map(corner))).sum();
         (report.cap_holes, report.volume_of) = (holes, "mesh with caps".into());
     }
-    (out, report, outward)
+    Some((out, report, outward))
 }
 
 /// The mesh with parts that pass through each other united, and its figures in the report.

@@ -157,22 +157,9 @@ pub enum MapUse {
     Emissive,
 }
 
-impl MapUse {
-    /// All of them.
-    pub const ALL: [Self; 5] =
-        [Self::Color, Self::MetallicRoughness, Self::Normal, Self::Occlusion, Self::Emissive];
-
-    /// Its name in messages and, with blanks as underscores, in names of files.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Color => "color",
-            Self::MetallicRoughness => "metallic roughness",
-            Self::Normal => "normal",
-            Self::Occlusion => "occlusion",
-            Self::Emissive => "emissive",
-        }
-    }
+crate::names! { MapUse:
+    Color = "color", MetallicRoughness = "metallic roughness", Normal = "normal", Occlusion = "occlusion",
+    Emissive = "emissive",
 }
 
 /// A picture on a surface, at the mesh's texture coordinates.

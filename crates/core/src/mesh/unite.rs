@@ -23,7 +23,10 @@ use super::{
     topology::{Edges, topology},
 };
 use crate::{
-    geometry::{Aabb, BoxTree, UnionFind, srgb, triangle::winding_number},
+    geometry::{
+        Aabb, BoxTree, UnionFind, srgb,
+        triangle::{shares, winding_number},
+    },
     voxelize::Progress,
 };
 
@@ -352,7 +355,7 @@ impl Whole<'_> {
                             }
                         };
                         let at = welded.map(|v| self.points[v as usize]);
-                        add_mixed(&mut out, own, shares(at, place), place)
+                        add_mixed(&mut out, own, shares(at, place).map(|share| share as f32), place)
                     })
                 });
                 add(&mut out, corners, *source as usize);
@@ -392,15 +395,6 @@ fn near_ones(shell: &Shell) -> Vec<u32> {
         }
     }
     to
-}
-
-/// Barycentric coordinates of a point of a triangle; of the first corner, if it has no area.
-fn shares([a, b, c]: [DVec3; 3], p: DVec3) -> [f32; 3] {
-    let normal = (b - a).cross(c - a);
-    let of = |u: DVec3, v: DVec3| (u - p).cross(v - p).dot(normal).max(0.0);
-    let all = [of(b, c), of(c, a), of(a, b)];
-    let sum: f64 = all.iter().sum();
-    if sum > 0.0 { all.map(|share| (share / sum) as f32) } else { [1.0, 0.0, 0.0] }
 }
 
 /// Adds a vertex at `place` with shares of the attributes of three others; its number.

@@ -20,22 +20,10 @@ pub enum Units {
     Ft,
 }
 
+// A unit follows every one whose name ends with its name: `length` looks for the first that fits.
+crate::names! { Units: Mm = "mm", Cm = "cm", M = "m", In = "in", Ft = "ft" }
+
 impl Units {
-    /// All of them; a unit's name follows every unit whose name ends with it.
-    pub const ALL: [Self; 5] = [Self::Mm, Self::Cm, Self::M, Self::In, Self::Ft];
-
-    /// Its abbreviation.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Mm => "mm",
-            Self::Cm => "cm",
-            Self::M => "m",
-            Self::In => "in",
-            Self::Ft => "ft",
-        }
-    }
-
     /// Its length, m.
     #[must_use]
     pub fn metres(self) -> f64 {

@@ -22,23 +22,9 @@ pub enum Up {
     MinusX,
 }
 
+crate::names! { Up: Y = "y", Z = "z", X = "x", MinusY = "-y", MinusZ = "-z", MinusX = "-x" }
+
 impl Up {
-    /// All axes, in the order of display.
-    pub const ALL: [Self; 6] = [Self::Y, Self::Z, Self::X, Self::MinusY, Self::MinusZ, Self::MinusX];
-
-    /// Display name.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Y => "y",
-            Self::Z => "z",
-            Self::X => "x",
-            Self::MinusY => "-y",
-            Self::MinusZ => "-z",
-            Self::MinusX => "-x",
-        }
-    }
-
     /// Whether there is no rotation.
     #[must_use]
     pub fn is_y(&self) -> bool {

@@ -33,6 +33,7 @@
 
 use std::{
     fmt,
+    ops::Range,
     sync::{Mutex, PoisonError},
 };
 
@@ -194,6 +195,15 @@ pub struct Leaves {
 }
 
 impl Leaves {
+    /// Appends a range of other leaves.
+    pub(crate) fn append(&mut self, from: &Self, range: Range<usize>) {
+        self.keys.extend_from_slice(from.keys.slice(range.clone()));
+        self.normals.extend_from_slice(&from.normals[range.clone()]);
+        self.colors.extend_from_slice(&from.colors[range.clone()]);
+        self.coverage.extend_from_slice(&from.coverage[range.clone()]);
+        self.cuts.extend_from_slice(&from.cuts[range]);
+    }
+
     /// Number of leaves.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::{Forest, Leaves, Node};
+use super::{Forest, Node};
 
 /// A forest of the picked trees (forest, tree) in this order, all with leaves at `level`.
 ///
@@ -32,24 +32,16 @@ pub fn gather(level: u32, picks: &[(&Forest, usize)]) -> Forest {
         out.level_start.push(out.nodes.len() as u32);
     }
     for ((forest, _), range) in picks.iter().zip(ranges) {
-        append(&mut out.leaves, &forest.leaves, range);
+        out.leaves.append(&forest.leaves, range);
         out.tree_start.push(out.leaves.len() as u32);
     }
     out
 }
 
-fn append(to: &mut Leaves, from: &Leaves, range: Range<usize>) {
-    to.keys.extend_from_slice(from.keys.slice(range.clone()));
-    to.normals.extend_from_slice(&from.normals[range.clone()]);
-    to.colors.extend_from_slice(&from.colors[range.clone()]);
-    to.coverage.extend_from_slice(&from.coverage[range.clone()]);
-    to.cuts.extend_from_slice(&from.cuts[range]);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::svo::{Key, LeafColor, build, morton, validate};
+    use crate::svo::{Key, LeafColor, Leaves, build, morton, validate};
 
     fn ball(centre: [f64; 3], radius: f64) -> Forest {
         let inside = |cell: [u32; 3]| {

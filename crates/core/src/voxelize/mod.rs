@@ -182,27 +182,19 @@ fn solidify_on(
 ) -> Result<Solid, VoxelizeError> {
     let level = grid.level;
     let mut faces = faces_of(mesh, unsigned, &grid);
-    if progress.is_cancelled() {
-        return Err(VoxelizeError::Cancelled);
-    }
+    progress.go_on().ok_or(VoxelizeError::Cancelled)?;
     let mut colors = ColorSource::new(mesh);
     let of_mesh = faces.len();
     holes.close(&grid, &mut faces, &mut colors);
     let closing_faces = faces.len() - of_mesh;
-    if progress.is_cancelled() {
-        return Err(VoxelizeError::Cancelled);
-    }
+    progress.go_on().ok_or(VoxelizeError::Cancelled)?;
     progress.set(0.1);
     let touched = rasterise(&faces, level, &colors, progress)?;
     progress.set(0.7);
     let parity = Parity::new(&faces, level);
-    if progress.is_cancelled() {
-        return Err(VoxelizeError::Cancelled);
-    }
+    progress.go_on().ok_or(VoxelizeError::Cancelled)?;
     let solved = solve(touched, level, parity.as_ref());
-    if progress.is_cancelled() {
-        return Err(VoxelizeError::Cancelled);
-    }
+    progress.go_on().ok_or(VoxelizeError::Cancelled)?;
     progress.set(0.85);
     let forest = build(level, solved.leaves, &solved.insides);
     progress.set(1.0);

@@ -46,6 +46,11 @@ impl Progress {
         self.0.cancelled.load(Ordering::Relaxed)
     }
 
+    /// `None` where the work should stop.
+    pub(crate) fn go_on(&self) -> Option<()> {
+        (!self.is_cancelled()).then_some(())
+    }
+
     /// Whether work that has this progress goes on somewhere.
     #[cfg(test)]
     pub(crate) fn is_shared(&self) -> bool {

@@ -158,9 +158,7 @@ pub(super) fn rasterise(
             out
         })
         .collect();
-    if progress.is_cancelled() {
-        return Err(VoxelizeError::Cancelled);
-    }
+    progress.go_on().ok_or(VoxelizeError::Cancelled)?;
     let leaves = leaves.into_inner();
     if leaves > MOST {
         return Err(VoxelizeError::TooLarge);
@@ -203,9 +201,7 @@ fn pair_with_bricks(faces: &[Face], last_cell: i32, progress: &Progress) -> Resu
         })
         .collect();
     let total = total.into_inner();
-    if progress.is_cancelled() {
-        return Err(VoxelizeError::Cancelled);
-    }
+    progress.go_on().ok_or(VoxelizeError::Cancelled)?;
     if total > MOST {
         return Err(VoxelizeError::TooLarge);
     }

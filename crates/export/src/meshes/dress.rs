@@ -84,7 +84,7 @@ impl Dress {
         let all = at.map(|p| {
             let t = self.nearest(p, front, Some(chart)) as usize;
             let corners = self.corners(t as u32);
-            let shares = shares(corners, triangle::nearest(p, corners).0);
+            let shares = triangle::shares(corners, triangle::nearest(p, corners).0);
             let own = &self.surface.corners[t];
             let mixed = |of: &dyn Fn(usize) -> f64| (0..3).map(|i| shares[i] * of(i)).sum::<f64>();
             let set =
@@ -113,15 +113,6 @@ impl Dress {
         };
         self.tree.nearest(place, far).map_or(0, |(_, triangle)| triangle)
     }
-}
-
-/// Barycentric coordinates of a point of a triangle; of the first corner, if it has no area.
-fn shares([a, b, c]: [DVec3; 3], p: DVec3) -> [f64; 3] {
-    let normal = (b - a).cross(c - a);
-    let of = |u: DVec3, v: DVec3| (u - p).cross(v - p).dot(normal).max(0.0);
-    let all = [of(b, c), of(c, a), of(a, b)];
-    let sum: f64 = all.iter().sum();
-    if sum > 0.0 { all.map(|share| share / sum) } else { [1.0, 0.0, 0.0] }
 }
 
 /// Numbers of the charts of a surface's triangles: two that share a place with the same coordinates and the same material

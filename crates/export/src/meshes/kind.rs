@@ -24,17 +24,9 @@ pub enum MeshKind {
     Voxels,
 }
 
-impl MeshKind {
-    /// Name in options and reports.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Original => "original",
-            Self::Smooth => "smooth",
-            Self::Voxels => "voxels",
-        }
-    }
+kintsugi_core::names! { MeshKind: Original = "original", Smooth = "smooth", Voxels = "voxels" }
 
+impl MeshKind {
     /// The mesh of a shape, shape space. A mesh is written as it is ([`of_solid`]); an octree alone does not contain
     /// its original, so it gives the smooth mesh instead, and a crumb a box.
     #[must_use]

@@ -45,39 +45,6 @@ pub struct OctreeOverlaps {
 }
 
 impl OctreeOverlaps {
-    /// One [`Overlap`] for each query that has any columns.
-    ///
-    /// # Errors
-    /// [`GpuError`] of the passes, but where something does not fit: then the CPU does it.
-    pub fn find(
-        &mut self,
-        gpu: OnGpu<'_>,
-        settings: &WorldSettings,
-        bodies: &[Body],
-        detail: LevelOfDetail<'_>,
-        queries: &[OverlapQuery],
-    ) -> Result<Vec<Overlap>, GpuError> {
-        let found = self.each(gpu, settings, (bodies, detail), queries, |overlap| overlap)?;
-        Ok(found.into_iter().flatten().filter(|overlap| !overlap.columns.is_empty()).collect())
-    }
-
-    /// By query, the volume of its [`Overlap`], m^3; 0 if it has no columns. The rest of the overlap is dropped at
-    /// once.
-    ///
-    /// # Errors
-    /// See [`OctreeOverlaps::find`].
-    pub fn volumes(
-        &mut self,
-        gpu: OnGpu<'_>,
-        settings: &WorldSettings,
-        bodies: &[Body],
-        detail: LevelOfDetail<'_>,
-        queries: &[OverlapQuery],
-    ) -> Result<Vec<f64>, GpuError> {
-        let found = self.each(gpu, settings, (bodies, detail), queries, |overlap| overlap.volume)?;
-        Ok(found.into_iter().map(|volume| volume.unwrap_or(0.0)).collect())
-    }
-
     /// Maps `take` over the overlap of each query.
     fn each<T: Send>(
         &mut self,
@@ -218,7 +185,7 @@ impl Overlaps {
     /// device and the settings allow it.
     ///
     /// # Errors
-    /// [`GpuError`].
+    /// [`GpuError`] of the passes, but where something does not fit: then the CPU does it.
     pub fn find(
         &mut self,
         gpu: OnGpu<'_>,
@@ -229,7 +196,8 @@ impl Overlaps {
     ) -> Result<Vec<Overlap>, GpuError> {
         let queries: Vec<OverlapQuery> =
             queries.iter().copied().filter(|query| query.is_of_octrees(bodies)).collect();
-        self.octrees.find(gpu, settings, bodies, detail, &queries)
+        let found = self.octrees.each(gpu, settings, (bodies, detail), &queries, |overlap| overlap)?;
+        Ok(found.into_iter().flatten().filter(|overlap| !overlap.columns.is_empty()).collect())
     }
 
     /// By query, the shared volume, m^3: 0 without columns, and for shapes without overlap.
@@ -247,7 +215,10 @@ impl Overlaps {
         let known: Vec<bool> = queries.iter().map(|query| query.is_of_octrees(bodies)).collect();
         let asked: Vec<OverlapQuery> =
             queries.iter().zip(&known).filter(|(_, known)| **known).map(|(query, _)| *query).collect();
-        let mut answers = self.octrees.volumes(gpu, settings, bodies, detail, &asked)?.into_iter();
+        // The rest of each overlap is dropped at once.
+        let volume = |overlap: Overlap| overlap.volume;
+        let answers = self.octrees.each(gpu, settings, (bodies, detail), &asked, volume)?;
+        let mut answers = answers.into_iter().map(|volume| volume.unwrap_or(0.0));
         Ok(known.into_iter().map(|known| if known { answers.next().unwrap_or(0.0) } else { 0.0 }).collect())
     }
 

@@ -13,9 +13,10 @@ use super::{
     broad_phase::{Motion, NearPair},
     collide::{InOrder, RelativePose},
 };
-use distance::{Gap, Outlines, Relative, Travel, gap};
+use distance::{Gap, Outline, Outlines, Relative, Travel, gap};
 use glam::DVec3;
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// For fewer pairs the outlines cost more than they save.
 const FEW_PAIRS: usize = 16;
@@ -54,7 +55,8 @@ impl Clearances {
         if near.len() < FEW_PAIRS {
             return near;
         }
-        self.outlines.prepare(bodies, near.iter().flat_map(|pair| pair.bodies));
+        let outline = |body: &Body| Arc::new(Outline::of(&body.def.shape));
+        self.outlines.prepare(bodies, near.iter().flat_map(|pair| pair.bodies), outline);
         self.travel.follow(bodies);
         self.line_up(bodies, &near);
         let motions: Vec<Motion> = bodies.iter().map(Motion::of).collect();
@@ -132,7 +134,7 @@ fn is_apart(
         *known = now;
         return apart;
     }
-    let [Some(first), Some(second)] = pair.map(|k| outlines.of(k)) else { return false };
+    let [Some(first), Some(second)] = pair.map(|k| outlines.at(k)) else { return false };
     let lie = Relative::new([a, b].map(|body| (body.state.position, body.state.rotation)));
     let gap = gap([first, second], &lie, known.gap.direction, enough);
     *known = Known { bodies: known.bodies, least: gap.least, most: gap.most, travel, pose, gap };

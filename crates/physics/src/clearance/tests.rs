@@ -1,4 +1,4 @@
-use super::{distance::Outline, *};
+use super::*;
 use crate::svo::leaf_sample;
 use crate::{
     WorldSettings,
@@ -11,7 +11,6 @@ use crate::{
 use glam::{DQuat, Vec3};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use std::sync::Arc;
 
 /// Surface samples of a body, world, m.
 fn samples(body: &Body) -> Vec<DVec3> {

@@ -78,17 +78,7 @@ pub enum Mode {
     Shear,
 }
 
-impl Mode {
-    /// As files and panels spell it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Tension => "tension",
-            Self::Compression => "compression",
-            Self::Shear => "shear",
-        }
-    }
-}
+kintsugi_core::names! { Mode: Tension = "tension", Compression = "compression", Shear = "shear" }
 
 /// What a bond bears as a share of its strength; it fails above 1.
 #[derive(Clone, Copy, Debug, PartialEq)]

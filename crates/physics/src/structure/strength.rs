@@ -25,34 +25,12 @@ pub enum StrengthMaterial {
     Ice,
 }
 
+kintsugi_core::names! { StrengthMaterial:
+    Glass = "glass", Ceramic = "ceramic", Concrete = "concrete", Masonry = "masonry", Stone = "stone",
+    Plaster = "plaster", Oak = "oak", Ice = "ice",
+}
+
 impl StrengthMaterial {
-    /// All of them, as panels and documents show them.
-    pub const ALL: [Self; 8] = [
-        Self::Glass,
-        Self::Ceramic,
-        Self::Concrete,
-        Self::Masonry,
-        Self::Stone,
-        Self::Plaster,
-        Self::Oak,
-        Self::Ice,
-    ];
-
-    /// As files and the command line spell it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Glass => "glass",
-            Self::Ceramic => "ceramic",
-            Self::Concrete => "concrete",
-            Self::Masonry => "masonry",
-            Self::Stone => "stone",
-            Self::Plaster => "plaster",
-            Self::Oak => "oak",
-            Self::Ice => "ice",
-        }
-    }
-
     /// A line about it.
     #[must_use]
     pub fn about(self) -> &'static str {

@@ -5,11 +5,7 @@
 
 use std::fs;
 
-use super::super::{
-    entry::Shown,
-    log::{Log, mean},
-    work::Work,
-};
+use super::super::{entry::Shown, log::Log, work::Work};
 use crate::cli::{CliError, contact_counts::Range};
 
 /// The bunny that the scenes name.
@@ -148,8 +144,7 @@ impl Play {
     /// Average and maximum of a column of its counts.
     #[must_use]
     pub fn range(&self, column: &str) -> Option<Range> {
-        let values: Vec<f64> = self.counts.column(column).into_iter().flatten().collect();
-        Some([mean(values.iter().copied())?, values.into_iter().fold(0.0, f64::max)])
+        self.counts.range(column)
     }
 
     /// At most this many of its pictures, from the first to the last; the others are removed. Only for a play in the

@@ -5,7 +5,7 @@
 use super::{
     super::{
         entry::{Made, Shown, Table, number, range},
-        log::{Log, mean},
+        log::mean,
         svg::{Axis, Mark, Plot, Series},
         work::Work,
     },
@@ -54,12 +54,6 @@ fn rolling(most_points: u32) -> String {
     )
 }
 
-/// Average and greatest of a column.
-fn of_column(log: &Log, column: &str) -> Option<[f64; 2]> {
-    let values: Vec<f64> = log.column(column).into_iter().flatten().collect();
-    Some([mean(values.iter().copied())?, values.into_iter().fold(0.0, f64::max)])
-}
-
 /// Figure 5.
 pub fn rolling_plate(work: &mut Work<'_>) -> Result<Made, CliError> {
     let seconds = work.pick("3", "0.6");
@@ -84,9 +78,9 @@ pub fn rolling_plate(work: &mut Work<'_>) -> Result<Made, CliError> {
         let log = work.log(&format!("{name}/contacts.csv"))?;
         table.row([
             called.to_owned(),
-            range(of_column(&log, "contacts"), 1),
-            range(of_column(&log, "near_points"), 0),
-            range(of_column(&log, "step_ms"), 2),
+            range(log.range("contacts"), 1),
+            range(log.range("near_points"), 0),
+            range(log.range("step_ms"), 2),
         ]);
         published.row([called.to_owned(), number(Some(theirs), 0)]);
         series.push(Series::new(called, log.points("time", "contacts")));

@@ -46,37 +46,9 @@ pub enum Material {
     Brick = 10,
 }
 
-impl Material {
-    /// All of them, in the order of the panels.
-    pub const ALL: [Self; 10] = [
-        Self::Clay,
-        Self::Porcelain,
-        Self::Glass,
-        Self::Stone,
-        Self::Marble,
-        Self::Concrete,
-        Self::Brick,
-        Self::Plaster,
-        Self::Wood,
-        Self::Plain,
-    ];
-
-    /// As scene files and the command line write it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Plain => "plain",
-            Self::Clay => "clay",
-            Self::Stone => "stone",
-            Self::Marble => "marble",
-            Self::Wood => "wood",
-            Self::Porcelain => "porcelain",
-            Self::Glass => "glass",
-            Self::Concrete => "concrete",
-            Self::Plaster => "plaster",
-            Self::Brick => "brick",
-        }
-    }
+crate::names! { Material:
+    Clay = "clay", Porcelain = "porcelain", Glass = "glass", Stone = "stone", Marble = "marble",
+    Concrete = "concrete", Brick = "brick", Plaster = "plaster", Wood = "wood", Plain = "plain",
 }
 
 /// The inside of an object.

@@ -21,22 +21,9 @@ pub enum Paint {
     Anchor,
 }
 
+crate::names! { Paint: Dense = "dense", Whole = "whole", Cut = "cut", Weak = "weak", Anchor = "anchor" }
+
 impl Paint {
-    /// All of them, as they are shown.
-    pub const ALL: [Self; 5] = [Self::Dense, Self::Whole, Self::Cut, Self::Weak, Self::Anchor];
-
-    /// As files spell it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Dense => "dense",
-            Self::Whole => "whole",
-            Self::Cut => "cut",
-            Self::Weak => "weak",
-            Self::Anchor => "anchor",
-        }
-    }
-
     /// The amount of a dab that gives none: seeds that it adds, or the share of a bond's strength that remains; 0 where
     /// an amount means nothing.
     #[must_use]
@@ -56,7 +43,7 @@ pub struct Dab {
     /// What it changes.
     pub kind: Paint,
     /// Index of the painted body in its scene. A scene file leaves it out: the dabs stand below their body.
-    #[serde(default, skip_serializing_if = "is_first")]
+    #[serde(default, skip_serializing_if = "crate::parameter::is_default")]
     pub body: u32,
     /// Its middle in shape space, m.
     pub at: DVec3,
@@ -73,10 +60,6 @@ pub struct Dab {
     /// [`Paint::Cut`]: direction in shape space in which the crack goes into the depth, of any length.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direction: Option<DVec3>,
-}
-
-fn is_first(body: &u32) -> bool {
-    *body == 0
 }
 
 /// Most dabs in one list: those of one body in a scene, those of all objects in the window.

@@ -80,38 +80,12 @@ pub enum Preset {
     Lattice,
 }
 
+crate::names! { Preset:
+    Spheres = "spheres", Uniform = "uniform", Clustered = "clustered", Radial = "radial", Grain = "grain",
+    Inward = "inward", Bricks = "bricks", Hexagons = "hexagons", Slabs = "slabs", Lattice = "lattice",
+}
+
 impl Preset {
-    /// All of them, as they are shown.
-    pub const ALL: [Self; 10] = [
-        Self::Spheres,
-        Self::Uniform,
-        Self::Clustered,
-        Self::Radial,
-        Self::Grain,
-        Self::Inward,
-        Self::Bricks,
-        Self::Hexagons,
-        Self::Slabs,
-        Self::Lattice,
-    ];
-
-    /// As files and the command line spell it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Spheres => "spheres",
-            Self::Uniform => "uniform",
-            Self::Clustered => "clustered",
-            Self::Radial => "radial",
-            Self::Grain => "grain",
-            Self::Inward => "inward",
-            Self::Bricks => "bricks",
-            Self::Hexagons => "hexagons",
-            Self::Slabs => "slabs",
-            Self::Lattice => "lattice",
-        }
-    }
-
     /// Whether [`FractureParams::grain_axis`] means something to it.
     #[must_use]
     pub fn has_axis(self) -> bool {

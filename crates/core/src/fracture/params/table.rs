@@ -9,7 +9,7 @@ use glam::DVec3;
 use super::{CRACK, CrackShape, Dab, Labelling, MAX_LENGTH, MAX_SEEDS, MethodId, Preset, Smallest, Surface};
 use crate::{
     fracture::{Interior, Material, RELIEFS, interior::SCALES},
-    parameter::{Parameter, Row, rows},
+    parameter::{Parameter, Row, is_default, rows},
     svo::MAX_LEVEL,
 };
 
@@ -18,7 +18,7 @@ use crate::{
 #[serde(default, deny_unknown_fields)]
 pub struct FractureParams {
     /// How it breaks.
-    #[serde(skip_serializing_if = "is_default_method")]
+    #[serde(skip_serializing_if = "is_default")]
     pub method: MethodId,
     /// The method's own parameters, by name; those that are not there have the method's defaults.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -45,10 +45,10 @@ pub struct FractureParams {
     /// blow is taken.
     pub blow_strength: f64,
     /// Thickness of slabs as a fraction of the longest side; 0: as many slabs as seeds.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub slab_spacing: f64,
     /// How far the planes between slabs move by chance, 0 to 1.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub slab_jitter: f64,
     /// File of seeds in mesh units that replaces the pattern when an intact object breaks; of the method cutter the mesh
     /// that it cuts by.
@@ -81,14 +81,6 @@ pub struct FractureParams {
     /// The smallest piece; `None`: every piece stays.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub smallest: Option<Smallest>,
-}
-
-fn is_zero(value: &f64) -> bool {
-    *value == 0.0
-}
-
-fn is_default_method(method: &MethodId) -> bool {
-    *method == MethodId::default()
 }
 
 impl Default for FractureParams {

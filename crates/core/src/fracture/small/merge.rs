@@ -96,16 +96,6 @@ impl Voxels {
         self.leaves.coverage.push(coverage);
         self.leaves.cuts.push(cut);
     }
-
-    /// Appends a range of the leaves of a tree.
-    pub fn extend(&mut self, from: &Leaves, range: Range<usize>) {
-        let own = &mut self.leaves;
-        own.keys.extend_from_slice(from.keys.slice(range.clone()));
-        own.normals.extend_from_slice(&from.normals[range.clone()]);
-        own.colors.extend_from_slice(&from.colors[range.clone()]);
-        own.coverage.extend_from_slice(&from.coverage[range.clone()]);
-        own.cuts.extend_from_slice(&from.cuts[range]);
-    }
 }
 
 /// The tree of these leaves, with crack voxels that are `inside` again, and `within` octants that were inside before
@@ -278,7 +268,7 @@ fn facing(
 /// (voxel, piece) of every voxel of a small piece, with all pieces that own it; sorted.
 pub(in crate::fracture) type Holders = Vec<(Key, u32)>;
 
-pub(in crate::fracture) fn leaves_of(forest: &Forest, piece: &Piece) -> std::ops::Range<usize> {
+pub(in crate::fracture) fn leaves_of(forest: &Forest, piece: &Piece) -> Range<usize> {
     forest.tree_start[piece.tree as usize] as usize..forest.tree_start[piece.tree as usize + 1] as usize
 }
 

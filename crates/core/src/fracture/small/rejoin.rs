@@ -295,14 +295,14 @@ impl Joined {
         let (mut leaf, mut within) = (0, 0);
         for (key, voxel) in found {
             let end = leaf + leaves.keys.slice(leaf..leaves.len()).partition_point(|own| own < key);
-            all.extend(leaves, leaf..end);
+            all.leaves.append(leaves, leaf..end);
             leaf = end + usize::from(end < leaves.len() && leaves.keys.at(end) == key);
             let end = within + inside[within..].partition_point(|own| *own < key);
             all.inside.extend_from_slice(&inside[within..end]);
             within = end + usize::from(inside.get(end) == Some(&key));
             all.push(key, voxel);
         }
-        all.extend(leaves, leaf..leaves.len());
+        all.leaves.append(leaves, leaf..leaves.len());
         all.inside.extend_from_slice(&inside[within..]);
         all
     }

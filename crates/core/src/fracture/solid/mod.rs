@@ -4,30 +4,27 @@
 //! parts of a [`Break`](super::Break): cells with one object id form one part, small pieces are dropped or merged, and
 //! each part gets voxels for contacts.
 
-mod attributes;
 mod bodies;
 mod join;
 mod outline;
-mod proxy_octree;
 #[cfg(test)]
 mod tests;
 
 use std::{any::Any, sync::Arc};
 
-use crate::geometry::Aabb;
-use glam::DVec3;
+use glam::{DVec3, Vec3};
 
-pub use self::attributes::{crack_corner, mixed};
 pub use self::bodies::closed_bodies;
 use self::join::{Adjacency, Grouping, Groups, Joined, joined};
 pub use self::outline::outlines;
-pub use self::proxy_octree::proxy_grid;
-use super::{FractureError, FractureParams, Lost, Part, Pattern, SmallRule, UNIT_BITS};
+use super::{FractureError, FractureParams, Lost, Part, Pattern, SmallRule, UNIT_BITS, Volume};
 use crate::{
+    geometry::{Aabb, srgb},
     gpu::StageTiming,
     mesh::Material,
-    shape::{Geometry, MassProperties, PieceMesh, Shape, SolidMesh},
+    shape::{Corner, Geometry, MassProperties, Octree, PieceMesh, Shape, SolidMesh, world_uv},
     svo::Grid,
+    voxelize::voxels_of,
 };
 
 /// The number that a volume has as the size of a part: millionths of the source's.
@@ -158,7 +155,7 @@ pub fn rejoined(parts: &[&SolidMesh]) -> Result<Option<SolidMesh>, FractureError
     let surface = Arc::new(group.surface);
     let solid = SolidMesh::new(Arc::clone(&surface), Arc::clone(first.materials()));
     Ok(Some(match first.voxels() {
-        Some(voxels) => solid.with_voxels(proxy_octree::voxels(&surface, voxels.grid)?),
+        Some(voxels) => solid.with_voxels(proxy_voxels(&surface, voxels.grid)?),
         None => solid,
     }))
 }
@@ -224,12 +221,52 @@ impl Assembling<'_> {
         let surface = Arc::new(group.surface);
         let solid = SolidMesh::new(Arc::clone(&surface), Arc::clone(&self.source.materials));
         let solid = match &self.stand_in {
-            Some(grid) => solid.with_voxels(proxy_octree::voxels(&surface, *grid)?),
+            Some(grid) => solid.with_voxels(proxy_voxels(&surface, *grid)?),
             None => solid,
         };
         let shape = Shape::solid(solid, self.shape.density(), *self.shape.look());
         let share = shape.mass().volume_m3 / self.source.volume;
         let size = (share * SIZE_OF_WHOLE).round().max(1.0) as u64;
         Ok((Part { shape: Arc::new(shape), cell: group.cell, size }, group.objects))
+    }
+}
+
+/// The grid of the voxels of all parts of `shape`, with leaves at `level`: of a part its own, so that what comes of it
+/// is as fine as itself; of a whole object the one that an import at that level would have had. Shape space; `bounds`
+/// are those of the surface.
+#[must_use]
+pub fn proxy_grid(shape: &Shape, bounds: Aabb, level: u32) -> Grid {
+    match shape.as_mesh().and_then(|solid| solid.voxels()) {
+        Some(voxels) => voxels.grid,
+        None => Grid::around(bounds.low, bounds.high, level),
+    }
+}
+
+/// The voxels of a part's surface.
+fn proxy_voxels(surface: &PieceMesh, grid: Grid) -> Result<Octree, FractureError> {
+    let forest = voxels_of(surface, grid).map_err(|error| FractureError::Params(error.to_string()))?;
+    Ok(Octree::new(&Arc::new(forest), 0, grid))
+}
+
+/// A corner of a crack: `units` is its position in units of the pattern, `place` in shape space.
+#[must_use]
+pub fn crack_corner(volume: &Volume, units: DVec3, place: DVec3, normal: Vec3) -> Corner {
+    let color = volume.color_at(units.round().as_ivec3().to_array());
+    Corner { normal, color, uv: world_uv(place, normal), uv2: [0.0; 2] }
+}
+
+/// Attributes of a point of a triangle, by its shares of the three corners.
+#[must_use]
+pub fn mixed(corners: &[Corner; 3], shares: [f32; 3]) -> Corner {
+    if let Some(k) = shares.iter().position(|share| *share == 1.0) {
+        return corners[k];
+    }
+    let sum = |of: &dyn Fn(&Corner) -> f32| corners.iter().zip(shares).map(|(c, w)| of(c) * w).sum::<f32>();
+    let normal = Vec3::new(sum(&|c| c.normal.x), sum(&|c| c.normal.y), sum(&|c| c.normal.z));
+    Corner {
+        normal: normal.normalize_or(corners[0].normal),
+        color: srgb::mixed(corners.map(|c| c.color), shares.map(f64::from)),
+        uv: [0, 1].map(|k| sum(&|c| c.uv[k])),
+        uv2: [0, 1].map(|k| sum(&|c| c.uv2[k])),
     }
 }

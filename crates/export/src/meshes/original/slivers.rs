@@ -179,6 +179,11 @@ fn collapse(body: &mut Body, mut short: Vec<(f64, [u32; 2])>, limit: f64) -> boo
         }
     }
     let gone = work.gone;
+    drop_gone(body, &gone)
+}
+
+/// Drops triangles, and vertices without triangles; returns whether there were any.
+fn drop_gone(body: &mut Body, gone: &[bool]) -> bool {
     if !gone.contains(&true) {
         return false;
     }
@@ -378,14 +383,7 @@ fn take_folded(body: &mut Body) -> bool {
             (gone[one.2], gone[other.2]) = (true, true);
         }
     }
-    if !gone.contains(&true) {
-        return false;
-    }
-    keep(&mut body.solid.triangles, |t| !gone[t]);
-    keep(&mut body.faces, |t| !gone[t]);
-    keep(&mut body.corners, |t| !gone[t]);
-    drop_unused(body);
-    true
+    drop_gone(body, &gone)
 }
 
 /// Inserts a vertex in the middle of an edge of two triangles.

@@ -6,7 +6,7 @@
 //! position of each tile's keys with that digit, and each key is moved there.
 
 use super::Scan;
-use crate::{Buffer, GpuError, IndirectCount, Kernel, Recorder, WORKGROUP, bind, kernels, shared};
+use crate::{Buffer, GpuError, IndirectCount, Recorder, WORKGROUP, bind, kernels, shared};
 
 /// Bits of a digit.
 const DIGIT_BITS: u32 = 8;
@@ -29,12 +29,6 @@ kernels! {
 }
 
 impl RadixSort {
-    /// Compiles the passes with a custom function.
-    #[must_use]
-    pub fn compiled(kernel: &dyn Fn(&'static str) -> Kernel) -> Self {
-        Self::with_kernels(kernel)
-    }
-
     /// Sorts the first `size` pairs of `keys`, at most `most`, which must fit into both buffers. All keys must be less
     /// than 2^`bits`. The contents of `spare` are overwritten.
     ///

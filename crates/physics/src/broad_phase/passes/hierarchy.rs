@@ -102,7 +102,7 @@ impl HierarchyPasses {
     pub fn compiled(kernel: &dyn Fn(&'static str) -> Kernel) -> Self {
         Self {
             kernels: Kernels::with_kernels(kernel),
-            radix: RadixSort::compiled(kernel),
+            radix: RadixSort::with_kernels(kernel),
             radix_from: RADIX_FROM,
         }
     }

@@ -13,55 +13,51 @@ use glam::{DMat3, DVec3};
 use crate::{
     broad_phase::{Asked, Obb},
     geometry::Aabb,
-    gpu::layout,
+    gpu::shared,
 };
 
-/// A box as the passes see it (`moving_box.wgsl`).
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
-pub struct MovingBox {
-    /// Low corner of the box along the world's axes which it does not leave in the step, lattice of the scene.
-    pub low: [i32; 3],
-    /// 1 where it moves.
-    pub moves: u32,
-    /// High corner.
-    pub high: [i32; 3],
-    /// 1 if single precision is enough for the test of the oriented box.
-    pub measured: u32,
-    /// Its middle against that of the scene, m.
-    pub centre: [f32; 3],
-    /// How far its farthest point turns in the step, m.
-    pub spin: f32,
-    /// Rounding error of `centre`, m.
-    pub centre_rest: [f32; 3],
-    /// Unused.
-    pub pad_rest: u32,
-    /// First row of the rotation to the world.
-    pub turn_x: [f32; 3],
-    /// Unused.
-    pub pad_x: u32,
-    /// Second row.
-    pub turn_y: [f32; 3],
-    /// Unused.
-    pub pad_y: u32,
-    /// Third row.
-    pub turn_z: [f32; 3],
-    /// Unused.
-    pub pad_z: u32,
-    /// Half its edges, m.
-    pub half_edges: [f32; 3],
-    /// Unused.
-    pub pad_half: u32,
-    /// How far it moves in the step, m.
-    pub travel: [f32; 3],
-    /// Unused.
-    pub pad_travel: u32,
+shared! {
+    /// A box as the passes see it (`moving_box.wgsl`).
+    #[derive(Debug, Default, PartialEq)]
+    pub struct MovingBox {
+        /// Low corner of the box along the world's axes which it does not leave in the step, lattice of the scene.
+        low: [i32; 3],
+        /// 1 where it moves.
+        moves: u32,
+        /// High corner.
+        high: [i32; 3],
+        /// 1 if single precision is enough for the test of the oriented box.
+        measured: u32,
+        /// Its middle against that of the scene, m.
+        centre: [f32; 3],
+        /// How far its farthest point turns in the step, m.
+        spin: f32,
+        /// Rounding error of `centre`, m.
+        centre_rest: [f32; 3],
+        /// Unused.
+        pad_rest: u32,
+        /// First row of the rotation to the world.
+        turn_x: [f32; 3],
+        /// Unused.
+        pad_x: u32,
+        /// Second row.
+        turn_y: [f32; 3],
+        /// Unused.
+        pad_y: u32,
+        /// Third row.
+        turn_z: [f32; 3],
+        /// Unused.
+        pad_z: u32,
+        /// Half its edges, m.
+        half_edges: [f32; 3],
+        /// Unused.
+        pad_half: u32,
+        /// How far it moves in the step, m.
+        travel: [f32; 3],
+        /// Unused.
+        pad_travel: u32,
+    }
 }
-
-layout!(MovingBox as "MovingBox" {
-    low, moves, high, measured, centre, spin, centre_rest, pad_rest, turn_x, pad_x, turn_y, pad_y, turn_z, pad_z,
-    half_edges, pad_half, travel, pad_travel
-});
 
 /// All boxes of a step.
 pub struct MovingBoxes {

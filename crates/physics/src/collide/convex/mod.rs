@@ -1,7 +1,6 @@
 //! Contacts between convex hulls (Chlubna, sec. 6): every body, of whatever kind, collides by its convex hull.
 //!
-//! In: near pairs. Out: manifolds. `solid.rs` has the hull of a shape,
-//! `cache.rs` keeps it; `axes.rs` finds along which axis
+//! In: near pairs. Out: manifolds. `solid.rs` has the hull of a shape; `axes.rs` finds along which axis
 //! two hulls are apart, `clip.rs` where they touch, `meeting.rs` whether they do so now or later in the step,
 //! [`hull_at_plane`] has the corners at the floor and the walls. Octree levels do not matter: a hull has as many
 //! corners as it needs, 64 at most.
@@ -24,10 +23,11 @@ use super::{
     Body, GeneratorEntry, Manifold, Plane, Point,
     pairwise::{Met, NarrowPhase, NearTwo, PairGenerator, plane_key},
 };
+use crate::by_shape::ByShape;
 use axes::{Axis, Feature, Pair, Relative};
 use glam::DVec3;
 use meeting::Meeting;
-use solid::HullCache;
+use std::sync::Arc;
 
 /// How the table has it.
 pub const ENTRY: GeneratorEntry = GeneratorEntry {
@@ -66,7 +66,7 @@ pub struct Known {
 /// Hulls of the bodies that came near each other.
 #[derive(Default)]
 pub struct Hulls {
-    cache: HullCache,
+    cache: ByShape<Arc<Solid>, false>,
 }
 
 impl Hulls {
@@ -101,7 +101,7 @@ impl NarrowPhase for Hulls {
     }
 
     fn prepare<'a>(&mut self, near: impl Iterator<Item = &'a Body>) {
-        self.cache.prepare(near);
+        self.cache.make(near, |body| Arc::new(Solid::of(body.def.shape.convex_hull())));
     }
 
     fn meet(&self, near: &NearTwo<'_, Known>, (): &mut ()) -> Met<Known> {
@@ -115,7 +115,8 @@ impl NarrowPhase for Hulls {
         (_, near): (&[Point], f64),
         (): &mut (),
     ) -> Option<Vec<Point>> {
-        Some(hull_at_plane(body, self.cache.of(body)?, plane, near))
+        let solid = self.cache.of(body)?;
+        Some(hull_at_plane(body, solid, plane, near))
     }
 
     fn keep(&mut self, left: &[Body]) {

@@ -3,8 +3,6 @@
 //! In: the hull of a shape, body axes from the centre of mass, m. Out: corners, faces and edges. Triangles that lie in
 //! one plane are one face, so that a wall has six of them and not twelve.
 //!
-//! # Hulls of the shapes whose bodies came near each other, made on first use
-//!
 //! # How well a body fits its convex hull
 //!
 //! In: a body that is an octree or a mesh. Out: whether its hull contains it, with nothing sticking out by more than the
@@ -13,17 +11,13 @@
 //! hull and octree agree wherever the hull is the body's surface (`mixed/verified_hulls.rs`). A hull whose corners had to
 //! be chosen twice is used only for thick bodies whose whole surface it is.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::collections::BTreeMap;
 
 use glam::DVec3;
-use rayon::prelude::*;
 
 use crate::{
-    Body, BodyDef,
-    shape::{Geometry, Hull, Shape, ShapeHull},
+    BodyDef,
+    shape::{Geometry, Hull, ShapeHull},
     support::SupportPoints,
     svo::leaf_sample,
 };
@@ -199,55 +193,6 @@ fn loop_round(hull: &Hull, region: &[usize]) -> Option<Vec<u32>> {
     (corners.len() == count).then_some(corners)
 }
 
-/// Hulls by shape.
-#[derive(Debug, Default)]
-pub struct HullCache {
-    /// Keyed by `Arc` pointer. The `Arc` is stored so that the address cannot be reused. Never iterated, so order does
-    /// not matter.
-    hulls: BTreeMap<usize, (Arc<Shape>, Arc<Solid>)>,
-}
-
-fn address(shape: &Arc<Shape>) -> usize {
-    Arc::as_ptr(shape) as usize
-}
-
-impl HullCache {
-    /// Makes what is missing of these bodies, on all cores.
-    pub fn prepare<'a>(&mut self, bodies: impl Iterator<Item = &'a Body>) {
-        let mut missing: BTreeMap<usize, &Arc<Shape>> = BTreeMap::new();
-        for shape in bodies.map(|body| &body.def.shape) {
-            if !self.hulls.contains_key(&address(shape)) {
-                missing.insert(address(shape), shape);
-            }
-        }
-        let missing: Vec<_> = missing.into_iter().collect();
-        let make = |(at, shape): (usize, &Arc<Shape>)| {
-            (at, (Arc::clone(shape), Arc::new(Solid::of(shape.convex_hull()))))
-        };
-        let made: Vec<_> = missing.into_par_iter().map(make).collect();
-        self.hulls.extend(made);
-    }
-
-    /// The hull of a body, where it was prepared.
-    #[must_use]
-    pub fn of(&self, body: &Body) -> Option<&Solid> {
-        self.hulls.get(&address(&body.def.shape)).map(|(_, solid)| &**solid)
-    }
-
-    /// How many there are.
-    #[cfg(test)]
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.hulls.len()
-    }
-
-    /// Forgets shapes that no body has.
-    pub fn keep(&mut self, left: &[Body]) {
-        let used: BTreeSet<usize> = left.iter().map(|body| address(&body.def.shape)).collect();
-        self.hulls.retain(|at, _| used.contains(at));
-    }
-}
-
 /// Uneven bodies thinner than this, cells, use no hull.
 const THICK_CELLS: f64 = 2.0;
 
@@ -349,11 +294,12 @@ fn all_are_near(hull: &Solid, mut points: impl Iterator<Item = DVec3>, tolerance
 mod tests {
     use super::*;
     use crate::{
-        shape::Look,
+        shape::{Look, Shape},
         testing::{ball, block, body, cuboid, grid},
     };
     use glam::Vec3;
     use kintsugi_core::mesh::Mesh;
+    use std::sync::Arc;
 
     /// Points on a cube of two metres, `n` squared a side, with a pit in one of them, `pit` m deep.
     fn cube(n: u32, pit: f64) -> Vec<DVec3> {

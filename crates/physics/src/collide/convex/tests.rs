@@ -132,8 +132,8 @@ fn hulls_are_made_once_and_forgotten_with_their_bodies() {
     let mut w = world(ResponseId::SOFT, true);
     let ids: Vec<BodyId> =
         (0..3).map(|k| w.add(cuboid(DVec3::Y * f64::from(k), DVec3::splat(0.5)))).collect();
-    generator.cache.prepare(w.bodies.iter());
-    generator.cache.prepare(w.bodies.iter().chain(&w.bodies));
+    generator.prepare(w.bodies.iter());
+    generator.prepare(w.bodies.iter().chain(&w.bodies));
     assert_eq!(generator.cache.len(), 3);
     let gone = w.remove(ids[1]).expect("it was there");
     generator.keep(&w.bodies);

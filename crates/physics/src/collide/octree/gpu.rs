@@ -8,7 +8,7 @@
 use super::pair::Hit;
 use super::pair::{Directed, SurfelBuffer};
 use crate::{
-    gpu::{Buffer, Gpu, GpuError, Kernel, Recorder, bind, kernels, shared},
+    gpu::{Buffer, Gpu, GpuError, Recorder, bind, kernels, shared},
     svo::{Arena, MAX_PASSES_LEVEL},
 };
 
@@ -86,12 +86,6 @@ impl SearchLists {
 }
 
 impl DescentPasses {
-    /// Compiles the kernels by `kernel`.
-    #[must_use]
-    pub fn compiled(kernel: &dyn Fn(&'static str) -> Kernel) -> Self {
-        Self::with_kernels(kernel)
-    }
-
     /// Records the descent of all `pairs` from the roots in `lists`, which the first counter counts, and the question
     /// for their hits; `room` is how much is expected of what the counters count.
     ///
@@ -134,7 +128,7 @@ impl SearchPasses {
     }
 
     /// A kernel by the name of its file, to plant an error in it.
-    pub fn kernel(&mut self, name: &str) -> &mut Kernel {
+    pub fn kernel(&mut self, name: &str) -> &mut crate::gpu::Kernel {
         if name == "hits" { &mut self.0.ask } else { &mut self.0.descend }
     }
 

@@ -10,6 +10,7 @@ use super::SplitError;
 use super::exact::{Distances, Place, minors};
 use super::mesh::{By, Made, Makers};
 use super::walk::Shards;
+use crate::geometry::exact::cross;
 use rayon::prelude::*;
 use std::cmp::Ordering;
 
@@ -162,10 +163,6 @@ impl Crossings {
         }
         Ok(())
     }
-}
-
-fn cross(a: [i64; 3], b: [i64; 3]) -> [i64; 3] {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 
 /// All (rib, triangle), ascending. Each must have been met once in each cell round the rib.

@@ -218,7 +218,7 @@ impl ContactPasses {
     ) -> Result<Self, GpuError> {
         Ok(Self {
             broad: BroadPasses::compiled(kernel),
-            descent: DescentPasses::compiled(kernel),
+            descent: DescentPasses::with_kernels(kernel),
             narrow: NarrowPasses::with_kernels(kernel),
             scan: Scan::new(gpu),
             hierarchy: Hierarchy::new(gpu, 64)?,

@@ -16,12 +16,15 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::marching_cases;
-use crate::fracture::{
-    Pattern,
-    voronoi::surface::rough::{
-        CrackUniform, TransitionVoxel, UNITS,
-        reference::{CrackReference, weight},
+use crate::{
+    fracture::{
+        Pattern,
+        voronoi::surface::rough::{
+            CrackUniform, TransitionVoxel, UNITS,
+            reference::{CrackReference, weight},
+        },
     },
+    geometry::exact::{cross, dot, minus},
 };
 
 /// Edge of a transition voxel in its own units.
@@ -216,18 +219,6 @@ fn touches(points: &[Point; 3], low: Point, high: Point) -> bool {
     !units.iter().any(|unit| apart(*unit))
         && !apart(cross(edges[0], edges[1]))
         && !edges.iter().any(|edge| units.iter().any(|unit| apart(cross(*edge, *unit))))
-}
-
-fn minus(a: Point, b: Point) -> Point {
-    std::array::from_fn(|i| a[i] - b[i])
-}
-
-fn dot(a: Point, b: Point) -> i64 {
-    (0..3).map(|i| a[i] * b[i]).sum()
-}
-
-fn cross(a: Point, b: Point) -> Point {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 
 /// Voxels with gaps, made as they are asked for.

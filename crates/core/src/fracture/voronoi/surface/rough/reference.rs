@@ -9,7 +9,10 @@ use std::collections::{BTreeSet, HashMap};
 use glam::DVec3;
 
 use super::{CrackTriangle, CrackUniform, TransitionVoxel, native};
-use crate::fracture::Pattern;
+use crate::{
+    fracture::Pattern,
+    geometry::exact::{cross, dot, minus},
+};
 
 /// Units a grid side.
 const SIDE: i64 = 1 << crate::fracture::UNIT_BITS;
@@ -370,16 +373,4 @@ fn elected(voxel: &TransitionVoxel, p: Point) -> u32 {
         .into_iter()
         .max_by_key(|(object, count)| (*count, u32::MAX - object))
         .map_or(0, |(object, _)| object)
-}
-
-fn minus(a: Point, b: Point) -> Point {
-    std::array::from_fn(|i| a[i] - b[i])
-}
-
-fn dot(a: Point, b: Point) -> i64 {
-    (0..3).map(|i| a[i] * b[i]).sum()
-}
-
-fn cross(a: Point, b: Point) -> Point {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
