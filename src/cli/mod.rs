@@ -38,6 +38,7 @@ mod simulate;
 mod simulation_report;
 mod stress;
 mod stress_load;
+mod stress_modes;
 mod sweep;
 mod tour;
 mod vector;

@@ -9,8 +9,14 @@ use glam::DVec3;
 use serde::Serialize;
 
 use super::{
-    CliError, fracture::Struck, input::voxelise, measures::MeasureArgs, options::choice, parse_point,
-    parse_positive, progress::Reporter,
+    CliError,
+    fracture::Struck,
+    input::voxelise,
+    measures::MeasureArgs,
+    options::choice,
+    parse_point, parse_positive,
+    progress::Reporter,
+    stress_modes::{ModesArgs, ModesReport},
 };
 use crate::{
     bodies::structure::StrengthMaterial,
@@ -74,6 +80,8 @@ pub struct StressArgs {
     /// one a body under its weight stands on its lowest cells, and under other loads it is free
     #[arg(long, allow_hyphen_values = true, value_name = "X,Y,Z,X,Y,Z", value_parser = parse_box)]
     held: Vec<Aabb>,
+    #[command(flatten)]
+    modes: ModesArgs,
     /// Print progress as lines of JSON on stderr
     #[arg(long)]
     json_progress: bool,
@@ -121,6 +129,9 @@ struct Report {
     greatest_tension: f64,
     at: [f64; 3],
     greatest_displacement: f64,
+    /// Present where `--modes` asks for them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fracture_modes: Option<ModesReport>,
     asked: Asked,
     warnings: Vec<String>,
 }
@@ -199,12 +210,14 @@ pub fn run(args: &StressArgs) -> Result<(), CliError> {
     };
     let body = Arc::new(ElasticBody::new(&octree, cells, material)?);
     let solution = reporter.stage("solve", |_| solved(args, &body))?.converged()?;
+    let strength = args.material.strength().tension;
+    let (modes, part_of_cell) = args.modes.find(&body, strength, &reporter)?.unzip();
     let mut aside = Aside::begin(&args.out)?;
     aside.spare([args.file.clone()], NAMES)?;
     let findings = object.warnings.iter().chain(&object.health.notes).cloned().collect();
-    let report = report((args, level), &solution, findings);
+    let report = report((args, level), &solution, modes, findings);
     let folder = aside.path().to_owned();
-    write(&solution, &report, &folder).map_err(|error| aside.moved(error))?;
+    write(&solution, &report, part_of_cell.as_deref(), &folder).map_err(|error| aside.moved(error))?;
     aside.finish()?.iter().for_each(|note| reporter.warn(note));
     super::print(&format!(
         "{} cells of {:.4} m, {} iterations; greatest tension {:.4e} Pa at {:.4}, {:.4}, {:.4}; greatest displacement {:.4e} m\n",
@@ -217,6 +230,9 @@ pub fn run(args: &StressArgs) -> Result<(), CliError> {
         report.at[2],
         report.greatest_displacement
     ));
+    if let Some(modes) = &report.fracture_modes {
+        super::print(&modes.line());
+    }
     Ok(())
 }
 
@@ -244,7 +260,12 @@ fn solved(args: &StressArgs, body: &Arc<ElasticBody>) -> Result<Solution, Elasti
     solver.solve(&loads, &Settings::PRECISE, None, Cancel::never())
 }
 
-fn report((args, level): (&StressArgs, u32), solution: &Solution, warnings: Vec<String>) -> Report {
+fn report(
+    (args, level): (&StressArgs, u32),
+    solution: &Solution,
+    fracture_modes: Option<ModesReport>,
+    warnings: Vec<String>,
+) -> Report {
     let body = solution.body();
     let tension = solution.tension();
     let is_solid = |cell: usize| body.cell(cell).is_some_and(|cell| cell.fill >= LEAST_FILL);
@@ -272,6 +293,7 @@ fn report((args, level): (&StressArgs, u32), solution: &Solution, warnings: Vec<
         greatest_tension: f64::from(greatest),
         at: body.cell(at).map_or([0.0; 3], |cell| cell.centre.to_array()),
         greatest_displacement: moves(solution).iter().map(|u| u.length()).fold(0.0, f64::max),
+        fracture_modes,
         asked: Asked::by(args),
         warnings,
     }
@@ -290,7 +312,12 @@ fn moves(solution: &Solution) -> Vec<DVec3> {
     (0..body.len()).map(|cell| of(cell).unwrap_or(DVec3::ZERO)).collect()
 }
 
-fn write(solution: &Solution, report: &Report, folder: &std::path::Path) -> Result<(), ExportError> {
+fn write(
+    solution: &Solution,
+    report: &Report,
+    part_of_cell: Option<&[u32]>,
+    folder: &std::path::Path,
+) -> Result<(), ExportError> {
     let body = solution.body();
     let cells: Vec<_> = (0..body.len()).filter_map(|cell| body.cell(cell)).collect();
     let n = cells.len();
@@ -309,6 +336,12 @@ fn write(solution: &Solution, report: &Report, folder: &std::path::Path) -> Resu
     file.array("stress", &[n, 6], &stress)?;
     file.array("principal", &[n, 3], &principal)?;
     file.array("von_mises", &[n], &mises)?;
+    if let (Some(parts), Some(modes)) = (part_of_cell, &report.fracture_modes) {
+        let of_parts = modes.weakness_of_parts();
+        let weakness: Vec<f32> = parts.iter().map(|part| of_parts[*part as usize]).collect();
+        file.array("part", &[n], parts)?;
+        file.array("weakness", &[n], &weakness)?;
+    }
     file.finish()?;
     let path = folder.join(NAMES[1]);
     let text = serde_json::to_string_pretty(report)

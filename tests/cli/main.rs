@@ -24,6 +24,7 @@ mod presets;
 mod probe;
 mod shaping;
 mod sheet;
+mod stress;
 mod sweep;
 mod steps;
 #[path = "../support/mod.rs"]

@@ -69,7 +69,7 @@ impl Coarsest {
                 *diagonal += f64::from(springs[*chunk as usize][*axis as usize][*lane as usize]);
             }
         }
-        factorise(&mut matrix, n);
+        factorise(&mut matrix, n, 1e-9);
         Self { unknowns, factor: matrix }
     }
 
@@ -80,38 +80,49 @@ impl Coarsest {
             .iter()
             .map(|(chunk, axis, lane)| f64::from(forces[*chunk as usize][*axis as usize][*lane as usize]))
             .collect();
-        let n = x.len();
-        let row = |i: usize| &self.factor[i * (i + 1) / 2..(i + 1) * (i + 2) / 2];
-        for i in 0..n {
-            let row = row(i);
-            let known: f64 = row[..i].iter().zip(&x).map(|(l, x)| l * x).sum();
-            x[i] = (x[i] - known) / row[i];
-        }
-        for i in (0..n).rev() {
-            let row = row(i);
-            x[i] /= row[i];
-            let value = x[i];
-            x[..i].iter_mut().zip(row).for_each(|(x, l)| *x -= l * value);
-        }
+        substitute(&self.factor, &mut x);
         for ((chunk, axis, lane), x) in self.unknowns.iter().zip(x) {
             to[*chunk as usize][*axis as usize][*lane as usize] = x as f32;
         }
     }
 }
 
-/// Cholesky's factor of a lower triangle, in its place. A pivot that rounding left at zero or below is set to its diagonal,
-/// so that the factor is one of some positive matrix whatever comes in.
-fn factorise(matrix: &mut [f64], n: usize) {
+/// Cholesky's factor of a lower triangle, in its place. A pivot that rounding left at less than the `smallest` share of its
+/// diagonal is set to that, so that the factor is one of some positive matrix whatever comes in.
+///
+/// A row of the factor is zero where the matrix is zero up to its first entry, so sums begin there.
+pub(crate) fn factorise(matrix: &mut [f64], n: usize, smallest: f64) {
+    let mut firsts: Vec<usize> = Vec::with_capacity(n);
     for i in 0..n {
         let (above, row) = matrix.split_at_mut(i * (i + 1) / 2);
-        for j in 0..i {
+        let first = row[..i].iter().position(|value| *value != 0.0).unwrap_or(i);
+        for j in first..i {
             let other = &above[j * (j + 1) / 2..=j * (j + 1) / 2 + j];
-            let known: f64 = row[..j].iter().zip(other).map(|(a, b)| a * b).sum();
+            let from = first.max(firsts[j]);
+            let known: f64 = row[from..j].iter().zip(&other[from..]).map(|(a, b)| a * b).sum();
             row[j] = (row[j] - known) / other[j];
         }
+        firsts.push(first);
         let diagonal = row[i];
-        let pivot = diagonal - row[..i].iter().map(|l| l * l).sum::<f64>();
-        let least = 1e-9 * diagonal.abs().max(f64::MIN_POSITIVE.sqrt());
+        let pivot = diagonal - row[first..i].iter().map(|l| l * l).sum::<f64>();
+        let least = smallest * diagonal.abs().max(f64::MIN_POSITIVE.sqrt());
         row[i] = if pivot > least { pivot } else { diagonal.abs().max(least) }.sqrt();
+    }
+}
+
+/// Solves for `x`, in its place, by the factor of a lower triangle.
+pub(crate) fn substitute(factor: &[f64], x: &mut [f64]) {
+    let n = x.len();
+    let row = |i: usize| &factor[i * (i + 1) / 2..(i + 1) * (i + 2) / 2];
+    for i in 0..n {
+        let row = row(i);
+        let known: f64 = row[..i].iter().zip(&*x).map(|(l, x)| l * x).sum();
+        x[i] = (x[i] - known) / row[i];
+    }
+    for i in (0..n).rev() {
+        let row = row(i);
+        x[i] /= row[i];
+        let value = x[i];
+        x[..i].iter_mut().zip(row).for_each(|(x, l)| *x -= l * value);
     }
 }

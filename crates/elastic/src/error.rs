@@ -48,6 +48,9 @@ pub enum ElasticError {
     /// A number of a load is NaN, infinite or too large, a direction is zero, or a radius is negative.
     #[error("a load has {0}; give finite numbers, a direction and a radius")]
     Load(&'static str),
+    /// Parts or bonds of which there are no fracture modes.
+    #[error("fracture modes: {0}")]
+    Modes(&'static str),
     /// Nothing strains the body.
     #[error("no load strains the body; load cells of its surface, or hold it where only gravity loads it")]
     NothingLoaded,

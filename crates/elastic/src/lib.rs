@@ -5,8 +5,9 @@
 //!
 //! An [`ElasticBody`] is the cells of one shape. A [`Solver`] is such a body, held somewhere or free; it is made once and
 //! solves for any number of loads. A [`Solution`] answers for cells ([`Solution::stress`], [`Solution::tension`]) and for
-//! points ([`Solution::stress_at`]). [`Solver::modes`] says where a body is weak, whatever loads it. Points are in shape space (metres, the axes of the imported object), forces in
-//! newtons, stresses in pascals.
+//! points ([`Solution::stress_at`]). [`Solver::modes`] says where a body is weak, whatever loads it, and [`FractureModes`]
+//! which of its bonds are. Points are in shape space (metres, the axes of the imported object), forces in newtons, stresses
+//! in pascals.
 //!
 //! Results have the same bytes on any number of threads: every sum has one order.
 //!
@@ -40,11 +41,13 @@ mod coarsest;
 mod element;
 mod error;
 mod field;
+mod fracture_modes;
 mod lattice;
 mod loads;
 mod material;
 mod modes;
 mod multigrid;
+mod parts;
 mod product;
 mod rigid;
 mod solution;
@@ -56,9 +59,11 @@ mod tests;
 
 pub use body::{Cell, ElasticBody, Face};
 pub use error::ElasticError;
+pub use fracture_modes::{FractureMode, FractureModes, MOST_MODES, MOST_PARTS, ModeBond, ModePart};
 pub use loads::Load;
 pub use material::Material;
 pub use modes::Modes;
+pub use parts::BodyParts;
 pub use solution::{Convergence, Solution};
 pub use solver::{Settings, Solver};
 pub use stress::Stress;

@@ -36,7 +36,7 @@ pub struct CrackSection {
 type Copied = (Key, u32, u32);
 
 /// Sums over the voxels that two parts share; lengths in voxels.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Shared {
     /// Of voxels that no third part has: area-weighted normals.
     normal: DVec3,
@@ -47,6 +47,9 @@ struct Shared {
 }
 
 impl Shared {
+    /// Of no voxel. A derived default would begin with the identity for `second`, which is glam's default of a matrix.
+    const NONE: Self = Self { normal: DVec3::ZERO, weight: 0.0, first: DVec3::ZERO, second: DMat3::ZERO };
+
     fn add(&mut self, at: DVec3, weight: f64) {
         self.weight += weight;
         self.first += at * weight;
@@ -111,7 +114,7 @@ fn add_voxel(octrees: &[&Octree], copies: &[Copied], pairs: &mut BTreeMap<[u32; 
     let weight = solid / (copies.len() - 1) as f64;
     for (k, (_, a, _)) in copies.iter().enumerate() {
         for (other, (_, b, _)) in copies.iter().enumerate().skip(k + 1) {
-            let sums = pairs.entry([*a, *b]).or_default();
+            let sums = pairs.entry([*a, *b]).or_insert(Shared::NONE);
             let [out_of_a, out_of_b] = [planes[k], planes[other]];
             let at = match (copies.len(), out_of_a, out_of_b) {
                 (2, Some((normal, offset)), Some((back, _))) => {
@@ -259,6 +262,14 @@ mod tests {
         let rough = crack_sections(&broken(&SEEDS, Surface::Rough).0);
         let area = |all: &[CrackSection]| all.iter().map(|s| s.area).sum::<f64>();
         assert!((area(&rough) / area(&flat) - 1.0).abs() < 0.15, "{} and {}", area(&rough), area(&flat));
+    }
+
+    #[test]
+    fn voxels_in_one_place_have_no_moments_about_it() {
+        let (at, mut sums) = (DVec3::new(3.0, 4.0, 5.0), Shared::NONE);
+        [0.5, 0.25].into_iter().for_each(|weight| sums.add(at, weight));
+        let about = sums.second * (1.0 / sums.weight) - DMat3::from_cols(at * at.x, at * at.y, at * at.z);
+        assert!(about.to_cols_array().iter().all(|moment| moment.abs() < 1e-12), "{about}");
     }
 
     #[test]

@@ -1,11 +1,16 @@
 //! Times and iterations: `cargo test --release -p kintsugi-elastic measure -- --ignored --nocapture`.
 
 use glam::{DVec3, IVec3};
-use kintsugi_core::{fracture::Cancel, mesh, shape::Octree, voxelize};
+use kintsugi_core::{
+    fracture::{Cancel, CrackSection},
+    mesh,
+    shape::Octree,
+    voxelize,
+};
 use std::{sync::Arc, time::Instant};
 
 use super::{STEEL, cuboid, octree};
-use crate::{ElasticBody, Load, Settings, Solver};
+use crate::{ElasticBody, FractureModes, Load, ModeBond, Settings, Solver};
 
 fn built_in(name: &str, level: u32) -> Octree {
     let voxels = voxelize::voxelize(&mesh::builtin(name).unwrap(), level, &Default::default()).unwrap();
@@ -199,4 +204,26 @@ fn measure_level_6() {
 #[ignore = "a measurement"]
 fn measure_level_7() {
     measured_at(7);
+}
+
+/// Times of six fracture modes by number of parts.
+#[test]
+#[ignore = "a measurement"]
+fn measure_fracture_modes() {
+    let body = ElasticBody::new(&built_in("vase", 6), 5, STEEL).unwrap();
+    for count in [16, 32, 64, 128] {
+        let begun = Instant::now();
+        let parts = body.parts(count).unwrap();
+        let divided = begun.elapsed();
+        let bond = |section: &CrackSection| ModeBond { section: *section, strength: 1e6 };
+        let bonds: Vec<ModeBond> = parts.sections.iter().map(bond).collect();
+        let begun = Instant::now();
+        let modes = FractureModes::new(&parts.parts, &bonds, 6, Cancel::never()).unwrap();
+        let energies: Vec<f64> = modes.modes.iter().map(|mode| mode.energy).collect();
+        println!(
+            "{count} parts, {} bonds: {divided:.1?}, {:.1?}; {energies:.0?} N",
+            bonds.len(),
+            begun.elapsed()
+        );
+    }
 }

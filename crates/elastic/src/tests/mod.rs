@@ -1,8 +1,10 @@
 //! Bodies of cubes against closed forms, and each stage against a plain reference.
 
 mod closed_forms;
+mod fracture_modes;
 mod free_bodies;
 mod measure;
+mod parts;
 mod refusals;
 mod stages;
 
