@@ -130,9 +130,10 @@ fn stress_is_of_the_object_that_the_blow_hits() {
     let tension = |report: &Value| report["greatest_tension"].as_f64().unwrap();
     assert!((tension(&own) / tension(&alone) - 1.0).abs() < 1e-9, "{own} {alone}");
     assert_eq!(own["cells_left_out"], 0);
-    // The axis along -z through the middle of the file passes between both; the table is nearer to where it begins.
+    // The axis along -z through the middle of the file passes between both; the table is nearer to where it begins. A cell of
+    // its upper side, whose centre `at` is, reaches out of the table, but not to the vase.
     let (table, err) = stress("table", &set, &[]);
-    assert!(err.contains("of its 2 objects Table is hit") && table["at"][1].as_f64().unwrap() < 1.0, "{err}");
+    assert!(err.contains("of its 2 objects Table is hit") && table["at"][1].as_f64().unwrap() < 1.5, "{err}");
     let (together, err) = stress("together", &set, &["--objects", "together"]);
     assert!(
         !err.contains("of its 2 objects") && together["cells_left_out"].as_u64().unwrap() > 0,
