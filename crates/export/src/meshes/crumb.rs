@@ -12,12 +12,14 @@ use crate::shape::Octree;
 const MOST: f64 = 1.0;
 /// and less than this share of the voxels that it lies in.
 const MOST_SHARE: f64 = 0.125;
+/// and no more voxels than this: what lies in more is part of a sheet without thickness, whose shape says more than its volume.
+const MOST_VOXELS: f64 = 64.0;
 
 /// Whether a piece is a crumb.
 #[must_use]
 pub fn is_crumb(octree: &Octree) -> bool {
     let (volume, voxels) = (octree.mass.volume, octree.mass.voxels as f64);
-    volume > 0.0 && volume < MOST && volume < MOST_SHARE * voxels
+    volume > 0.0 && volume < MOST && volume < MOST_SHARE * voxels && voxels <= MOST_VOXELS
 }
 
 /// A box of the piece's volume and centre of mass, with the proportions of its voxels' bounds, shape space. All of it is
@@ -62,10 +64,10 @@ mod tests {
         },
     };
 
-    /// `count` voxels in a row, each with this share of solid.
+    /// `count` voxels in rows of 17, each with this share of solid.
     fn row(count: u32, share: f32) -> Octree {
         let mut leaves = Leaves::default();
-        let mut keys: Vec<Key> = (0..count).map(|x| encode([x + 3, 5, 6])).collect();
+        let mut keys: Vec<Key> = (0..count).map(|x| encode([x % 17 + 3, x / 17 + 5, 6])).collect();
         keys.sort_unstable();
         for key in keys {
             leaves.keys.push(key);
@@ -99,6 +101,8 @@ mod tests {
     fn what_is_solid_or_large_is_no_crumb() {
         for (count, share, wanted) in
             [(17, 0.05, true), (17, 0.07, false), (4, 0.2, false), (1, 0.01, true), (1, 1.0, false)]
+                .into_iter()
+                .chain([(64, 0.001, true), (65, 0.001, false)])
         {
             assert_eq!(is_crumb(&row(count, share)), wanted, "{count} of {share}");
         }
