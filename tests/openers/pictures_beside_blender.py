@@ -4,11 +4,11 @@
     python3 tests/openers/pictures_beside_blender.py KINTSUGI OUT FILE... --bpy PYTHON [--size 480x400]
 
 For each glTF file: `kintsugi fracture` writes pieces.glb, and Cycles draws the file and pieces.glb from the same eye
-under the same light, each scaled to stand on the ground with its longest side 1; `kintsugi render` draws the file
-unbroken from that eye. The first two pictures are compared by number, since they differ only by what Kintsugi did:
-the share of pixels of the object that differ by more than 24 of 255 in a channel. The third is for the eye alone, as
-light and camera's tone curve are Kintsugi's own. Writes OUT/NAME.png (the three in a row) and OUT/table.md; ends with 1
-where more than --share of a file's pixels differ, or a file is not broken.
+under the same light, each scaled so that its longest side is 1; `kintsugi render` draws the file unbroken from that eye.
+The first two pictures are compared by number, since they differ only by what Kintsugi did: the share of pixels of the
+object that differ by more than 24 of 255 in a channel. The third is for the eye alone, as light and tone curve are
+Kintsugi's own. Writes OUT/NAME.png (the three in a row) and OUT/table.md, into a new folder OUT; ends with 1 where more
+than --share of a file's pixels differ, or a file is not broken.
 
 `--bpy` is a Python with PyPI's `bpy` 4.2; this Python needs numpy and pillow.
 """
@@ -16,7 +16,6 @@ where more than --share of a file's pixels differ, or a file is not broken.
 import argparse
 import json
 import math
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -139,16 +138,18 @@ def main():
     parser.add_argument("--share", type=float, default=0.03, help="of an object's pixels that may differ")
     args = parser.parse_args()
     width, height = (int(side) for side in args.size.split("x"))
-    args.out.mkdir(parents=True, exist_ok=True)
+    if args.out.exists():
+        parser.error(f"{args.out} is there already; name a new folder")
+    args.out.mkdir(parents=True)
     rows, failed = [], False
     for path in args.files:
         name = path.stem
         folder = args.out / name
-        folder.mkdir(exist_ok=True)
+        if folder.exists():
+            parser.error(f"two of the files are called {name}; name one of them otherwise")
+        folder.mkdir()
         log = folder / "log.txt"
-        log.unlink(missing_ok=True)
         broken = [args.kintsugi, "fracture", path, "--level", args.level, "--seeds", args.seeds, "--format", "glb"]
-        shutil.rmtree(folder / "pieces", ignore_errors=True)
         if run(broken + ["--objects", "together", "--out", folder / "pieces"], log) != 0:
             rows.append((name, "not broken: " + log.read_text().strip().splitlines()[-1], ""))
             failed = True
@@ -165,8 +166,9 @@ def main():
         share = difference(folder / "blender.png", folder / "pieces.png")
         three = [folder / picture for picture in ("blender.png", "pieces.png", "kintsugi.png")]
         in_a_row([picture for picture in three if picture.exists()], args.out / f"{name}.png")
-        warnings = json.loads((folder / "pieces" / "report.json").read_text()).get("warnings", [])
-        rows.append((name, f"{100 * share:.2f} %", "; ".join(str(w) for w in warnings)))
+        report = json.loads((folder / "pieces" / "report.json").read_text())
+        notes = report["input"]["warnings"] + report["health"]["notes"]
+        rows.append((name, f"{100 * share:.2f} %", " ".join(notes)))
         failed |= share > args.share
     lines = ["| File | Pixels that differ | Warnings |", "|---|---|---|"]
     lines += [f"| {' | '.join(row)} |" for row in rows]
