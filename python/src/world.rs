@@ -409,12 +409,12 @@ impl World {
     ///     By the names of contacts.npz: `bodies` (C, 2) int32, ids, -1 for the floor and walls; float64: `point` (C, 3), world,
     ///     m; `normal` (C, 3), from the second body to the first; `separation` (C,), m, negative for overlap; `impulse` (C,), N
     ///     s, along the normal since the last search for contacts in the step; `parting` (C,), m/s, along the normal, negative
-    ///     where the bodies approach; `sliding` (C,), m/s, across it; `relative_velocity` (C, 3), m/s, of the first body as
-    ///     seen from the second; `substep_impulse` (C,) and `substep_friction` (C, 3), N s, of the row's substep
-    ///     (the last one without `by_substep`), on the first body; `step_impulse` (C,) and `step_friction` (C, 3), N s, over all substeps of the
-    ///     step; with `by_substep` `substep` (C,) int32, from 0, -1 where none was solved; `cell` (C,), m,
-    ///     edge of the cells in which the contact was found. Why each is a contact, int32 (C,), by the numbers of
-    ///     docs/files.md: `found_by`, `found_as`, `chosen_as`, `candidates`, `persistence`, `touches_later`.
+    ///     where the bodies approach; `sliding` (C,), m/s, across it; `relative_velocity` (C, 3), m/s, of the first body as seen
+    ///     from the second; `substep_impulse` (C,) and `substep_friction` (C, 3), N s, of the row's substep (the last one without
+    ///     `by_substep`), on the first body; `step_impulse` (C,) and `step_friction` (C, 3), N s, over all substeps of the step;
+    ///     with `by_substep` `substep` (C,) int32, from 0, -1 where none was solved; `cell` (C,), m, edge of the cells in which
+    ///     the contact was found. Why each is a contact, int32 (C,), by the numbers of docs/files.md: `found_by`, `found_as`,
+    ///     `chosen_as`, `candidates`, `persistence`, `touches_later`.
     ///
     /// Raises
     /// ------
