@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use super::{
     Mesh,
     heal::{Repair, capped},
+    itself::crossing_pairs,
     orient::{self, Parts},
     topology::{Edges, topology},
     unite::unite,
@@ -58,7 +59,9 @@ pub struct HealthReport {
     /// Holes that meshes cut from the object's own triangles have closed by caps: all of them, or none, if a hole is
     /// neither flat nor small.
     pub cap_holes: usize,
-    /// What became of parts that pass through each other; `None` where there are none.
+    /// Pairs of triangles of one part, without a common vertex, that pass through each other, as read.
+    pub crossing_pairs: usize,
+    /// What became of parts that pass through each other or themselves; `None` where there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub union: Option<UnionReport>,
     /// Signed volume in cubic mesh units, of `volume_of`. Parts that pass through each other count twice where they were
@@ -83,7 +86,7 @@ pub struct HealthReport {
     pub notes: Vec<String>,
 }
 
-/// The union of parts that pass through each other. Volumes are in cubic mesh units.
+/// The union of parts that pass through each other or themselves. Volumes are in cubic mesh units.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
 pub struct UnionReport {
@@ -91,6 +94,10 @@ pub struct UnionReport {
     pub united_parts: usize,
     /// Parts that overlap and could not be united, since they do not meet in whole lines: what overlaps counts twice.
     pub left_parts: usize,
+    /// Parts that passed through themselves, and are one surface round all that they enclose now.
+    pub united_alone: usize,
+    /// Parts that pass through themselves and could not be united: what they enclose twice counts twice.
+    pub left_alone: usize,
     /// Triangles of the whole mesh before.
     pub triangles_before: usize,
     /// Triangles of the whole mesh after.
@@ -119,7 +126,7 @@ pub fn check_while(mesh: &Mesh, progress: &Progress) -> Checked {
     else {
         return Checked::default();
     };
-    if report.closed && (report.components > 1 || report.non_manifold_edges > 0) {
+    if report.closed && (report.components > 1 || report.non_manifold_edges + report.crossing_pairs > 0) {
         out = with_parts_united(out, &mut report, progress);
     }
     write_notes(&mut report, &outward);
@@ -198,6 +205,10 @@ fn healed(mesh: &Mesh, progress: &Progress) -> Option<(Mesh, HealthReport, orien
     progress.go_on()?;
     let outward = orient::face_outward(&mut triangles, &parts, &points);
     progress.go_on()?;
+    let part_of = parts.numbers();
+    let part_of = |t: u32| part_of.get(t as usize).copied().unwrap_or_default();
+    report.crossing_pairs = crossing_pairs(&triangles, &points, &part_of, progress);
+    progress.go_on()?;
     report.voids = outward.voids;
     report.flipped_triangles = triangles.iter().zip(&as_read).filter(|(a, b)| !same_turn(**a, **b)).count();
     count_edges(&mut report, &edges, &as_read, &triangles, repair.weld.welded_count);
@@ -251,17 +262,19 @@ fn healed(mesh: &Mesh, progress: &Progress) -> Option<(Mesh, HealthReport, orien
 
 /// The mesh with parts that pass through each other united, and its figures in the report.
 fn with_parts_united(mesh: Mesh, report: &mut HealthReport, progress: &Progress) -> Mesh {
-    let found = unite(&mesh, progress);
+    let found = unite(&mesh, report.crossing_pairs > 0, progress);
     let mut union = UnionReport {
         united_parts: found.parts,
         left_parts: found.left,
+        united_alone: found.alone,
+        left_alone: found.left_alone,
         triangles_before: mesh.triangles.len(),
         triangles_after: mesh.triangles.len(),
         volume_before: report.volume,
         volume_after: report.volume,
     };
     let Some(mut united) = found.mesh else {
-        report.union = (found.left > 0).then_some(union);
+        report.union = (found.left + found.left_alone > 0).then_some(union);
         return mesh;
     };
     let mut out = Mesh {
@@ -479,19 +492,44 @@ fn write_notes(report: &mut HealthReport, outward: &orient::Outward) {
         format!("{} facing inward inside another: sealed cavities.", many(r.voids, "part is", "parts are")),
     );
     let union = r.union.clone().unwrap_or_default();
+    let became = format!(
+        "{} became {}, and the volume {:.4e} became {:.4e} cubic units.",
+        triangles(union.triangles_before),
+        union.triangles_after,
+        union.volume_before,
+        union.volume_after
+    );
     note(
         union.united_parts,
         format!(
-            "{} united: {} became {}, and the volume {:.4e} became {:.4e} cubic units.",
+            "{} united: {became}",
             many(
                 union.united_parts,
                 "part that lies in another or passes through it is",
                 "parts that pass through each other are"
             ),
-            triangles(union.triangles_before),
-            union.triangles_after,
-            union.volume_before,
-            union.volume_after
+        ),
+    );
+    note(
+        union.united_alone,
+        format!(
+            "{} united with {}: {became}",
+            many(
+                union.united_alone,
+                "part that passes through itself is",
+                "parts that pass through themselves are"
+            ),
+            if union.united_alone == 1 { "itself" } else { "themselves" },
+        ),
+    );
+    note(
+        union.left_alone,
+        format!(
+            "{} ({}) and cannot be united: what {} twice counts twice, also in meshes cut from it; mend it in a modelling \
+             program, or take smooth meshes.",
+            many(union.left_alone, "part passes through itself", "parts pass through themselves"),
+            many(r.crossing_pairs, "pair of triangles meets", "pairs of triangles meet"),
+            if union.left_alone == 1 { "it encloses" } else { "they enclose" },
         ),
     );
     note(

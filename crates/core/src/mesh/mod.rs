@@ -75,6 +75,7 @@ mod health;
 mod hostile;
 mod household;
 mod implicit;
+mod itself;
 mod load;
 mod material;
 mod mtl;

@@ -117,6 +117,15 @@ impl Parts {
         self.starts.len() - 1
     }
 
+    /// The part of each triangle; nothing where there is one alone.
+    pub fn numbers(&self) -> Vec<u32> {
+        let mut numbers = vec![0; if self.count() > 1 { self.members.len() } else { 0 }];
+        for part in 0..if numbers.is_empty() { 0 } else { self.count() } {
+            self.triangles(part).iter().for_each(|t| numbers[*t as usize] = part as u32);
+        }
+        numbers
+    }
+
     fn triangles(&self, part: usize) -> &[u32] {
         &self.members[self.starts[part] as usize..self.starts[part + 1] as usize]
     }

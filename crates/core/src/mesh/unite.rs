@@ -1,11 +1,12 @@
-//! Unites closed parts of a mesh that pass through each other.
+//! Unites closed parts of a mesh that pass through each other or through themselves.
 //!
 //! In: a closed mesh whose outermost parts face outward. Out: the same mesh with one surface round all parts that
-//! overlap, made of the file's own triangles: they are cut along the lines where two parts meet, and what lies inside of
-//! another part is left out. New vertices have attributes mixed of the corners of their triangle.
+//! overlap, made of the file's own triangles: they are cut along the lines where two sheets meet, and what lies inside of
+//! a part is left out. New vertices have attributes mixed of the corners of their triangle.
 //!
 //! Parts are united two at a time ([`shells`]). Every part is first made smaller by a four-millionth of the mesh and
-//! moved by less, so that faces in one plane have an order, and parts that only touch stay apart, as do their walls.
+//! moved by less, so that faces in one plane have an order, and parts that only touch stay apart, as do their walls. A part
+//! that passes through itself is united with itself before ([`alone`]), and each of its corners is moved by chance.
 //! Corners of the file keep their places, and new ones that lie closer than that to another corner become it.
 
 mod shells;
@@ -15,7 +16,7 @@ use std::{borrow::Cow, cell::Cell, collections::BTreeMap};
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
-use self::shells::{NEW, Point, Shell, overlaps, union};
+use self::shells::{NEW, Point, Shell, Tangled, alone, overlaps, union};
 use super::{
     Mesh,
     heal::{Repair, without_inner_walls},
@@ -38,6 +39,8 @@ const SHRINK: f64 = (1u64 << 16) as f64;
 const MOST_MOVED: f64 = 4.0;
 /// Bits of the distance by which a part is moved along each axis, units.
 const OFFSET_BITS: u32 = 15;
+/// Bits of the distance by which each corner of a part that passes through itself is moved along each axis, units.
+const JITTER_BITS: u32 = 13;
 /// A new corner becomes another one within this distance, units.
 const REACH: i64 = 1 << 19;
 /// A part with a smaller longest side is left as it is, units.
@@ -59,6 +62,10 @@ pub(super) struct Found {
     pub parts: usize,
     /// Parts that pass through each other and could not be united.
     pub left: usize,
+    /// Parts that passed through themselves and no longer do.
+    pub alone: usize,
+    /// Parts that pass through themselves and could not be united.
+    pub left_alone: usize,
 }
 
 /// The mesh in welded vertices.
@@ -78,8 +85,18 @@ struct Part {
     volume: f64,
 }
 
-/// Unites the parts of `mesh`, which must be closed, unless `progress` is cancelled.
-pub(super) fn unite(mesh: &Mesh, progress: &Progress) -> Found {
+/// A part united with itself.
+struct Alone {
+    shell: Shell,
+    /// In cubic units of the mesh.
+    volume: f64,
+    /// How the part was moved.
+    salt: u64,
+}
+
+/// Unites the parts of `mesh`, which must be closed, unless `progress` is cancelled; each with itself first where
+/// `through_itself` says that there are such parts.
+pub(super) fn unite(mesh: &Mesh, through_itself: bool, progress: &Progress) -> Found {
     let weld = topology(mesh);
     let triangles = weld.triangles(mesh);
     let mut points = vec![DVec3::ZERO; weld.welded_count as usize];
@@ -92,9 +109,21 @@ pub(super) fn unite(mesh: &Mesh, progress: &Progress) -> Found {
         return Found::default();
     }
     let whole = Whole { mesh, triangles, points, bounds, unit };
-    let parts = whole.solids();
+    let mut parts = whole.solids();
     let (mut found, mut shells, mut gone) =
         (Found::default(), Vec::new(), vec![false; whole.triangles.len()]);
+    let mut ones: BTreeMap<usize, Alone> = BTreeMap::new();
+    for k in 0..if through_itself { parts.len() } else { 0 } {
+        match whole.alone(&parts[k], progress) {
+            Ok(None) => {}
+            Ok(Some(one)) => {
+                parts[k].volume = one.volume;
+                ones.insert(k, one);
+            }
+            Err(Tangled) => found.left_alone += 1,
+        }
+    }
+    found.alone = ones.len();
     // Of each triangle of the group at hand the index of its part in the group.
     let mut number = vec![0u32; whole.triangles.len()];
     let mut most = 0.0f64;
@@ -105,9 +134,13 @@ pub(super) fn unite(mesh: &Mesh, progress: &Progress) -> Found {
             count += parts[*part].triangles.len();
         }
         let tries = if count < MANY { TRIES } else { 2 };
+        let shell = |k: u64, part: usize, salt: u64| match ones.get(&part) {
+            Some(one) => one.as_part(k, salt),
+            None => whole.shell(&parts[part].triangles, k, salt),
+        };
         let united = (0..tries).take_while(|_| !progress.is_cancelled()).find_map(|salt| {
             let mut met = Vec::new();
-            let all = (0..).zip(&group).map(|(k, part)| whole.shell(&parts[*part].triangles, k, salt));
+            let all = (0..).zip(&group).map(|(k, part)| shell(k, *part, salt));
             let shell = reduced(all.collect(), &mut met, progress)?;
             Some((shell, met))
         });
@@ -125,8 +158,14 @@ pub(super) fn unite(mesh: &Mesh, progress: &Progress) -> Found {
             let own = group.iter().flat_map(|part| &parts[*part].triangles);
             own.for_each(|t| gone[*t as usize] = true);
             most = group.iter().map(|part| parts[*part].volume).fold(most, f64::max);
+            group.iter().for_each(|part| drop(ones.remove(part)));
             shells.push(shell);
         }
+    }
+    for (k, one) in ones {
+        parts[k].triangles.iter().for_each(|t| gone[*t as usize] = true);
+        most = most.max(one.volume);
+        shells.push(one.shell);
     }
     if shells.is_empty() {
         return found;
@@ -138,7 +177,13 @@ pub(super) fn unite(mesh: &Mesh, progress: &Progress) -> Found {
     };
     match tidied(&whole.with(&shells, &gone)).filter(is_sound) {
         Some(mesh) => Found { mesh: Some(mesh), ..found },
-        None => Found { mesh: None, parts: 0, left: found.left + found.parts },
+        None => Found {
+            mesh: None,
+            parts: 0,
+            left: found.left + found.parts,
+            alone: 0,
+            left_alone: found.left_alone + found.alone,
+        },
     }
 }
 
@@ -206,7 +251,49 @@ fn offset(part: u64, axis: u64, salt: u64) -> i64 {
     ((mixed ^ mixed >> 32).wrapping_mul(0x94d0_49bb_1331_11eb) >> (64 - OFFSET_BITS)) as i64
 }
 
+impl Alone {
+    /// The shell, moved as a part of a group.
+    fn as_part(&self, number: u64, salt: u64) -> Shell {
+        let by = [0, 1, 2].map(|axis| offset(number, axis, salt) - offset(0, axis, self.salt));
+        let points = self.shell.points.iter().map(|p| [0, 1, 2].map(|axis| p[axis] + by[axis]));
+        Shell { points: points.collect(), ..self.shell.clone() }
+    }
+}
+
 impl Whole<'_> {
+    /// A part united with itself; `None` if it does not pass through itself.
+    fn alone(&self, part: &Part, progress: &Progress) -> Result<Option<Alone>, Tangled> {
+        if part.bounds.size().max_element() * self.unit < LEAST {
+            return Ok(None);
+        }
+        let tries = if part.triangles.len() < MANY { TRIES } else { 2 };
+        for salt in (0..tries).take_while(|_| !progress.is_cancelled()) {
+            let mut shell = self.shell(&part.triangles, 0, salt);
+            for (p, v) in shell.points.iter_mut().zip(&shell.origin) {
+                (0..3).for_each(|axis| {
+                    let by = offset(u64::from(*v) + 1, axis as u64, !salt);
+                    p[axis] += by >> (OFFSET_BITS - JITTER_BITS);
+                });
+            }
+            let Ok(found) = alone(&shell) else { continue };
+            let Some((shell, layers)) = found else { return Ok(None) };
+            let volume = self.volume_of_shell(&shell);
+            let least = part.volume / f64::from(layers);
+            if volume >= least * (1.0 - VOLUME_OFF) && volume <= part.volume * (1.0 + VOLUME_OFF) {
+                return Ok(Some(Alone { shell, volume, salt }));
+            }
+        }
+        Err(Tangled)
+    }
+
+    /// In cubic units of the mesh.
+    fn volume_of_shell(&self, shell: &Shell) -> f64 {
+        let middle = (self.bounds.middle() - self.bounds.low) * self.unit;
+        let corner = |v: u32| DVec3::from_array(shell.points[v as usize].map(|v| v as f64)) - middle;
+        let volume: f64 = shell.triangles.iter().map(|t| cone_volume(t.map(corner))).sum();
+        volume / self.unit.powi(3)
+    }
+
     /// The number of each triangle's part: triangles that share an edge of no others, and where more share one, as many
     /// of them as are closed there.
     fn part_numbers(&self) -> Vec<u32> {

@@ -32,6 +32,8 @@ pub struct MeshReport {
     pub meshes: usize,
     /// Number of watertight meshes: every edge has two triangles, which traverse it in opposite directions.
     pub watertight: usize,
+    /// Number of watertight meshes that stay so when points with equal 32-bit coordinates are merged.
+    pub watertight_merged: usize,
     /// Number of watertight meshes with one fan of triangles at every point.
     pub manifold: usize,
     /// Number of watertight meshes that enclose nothing, or are inside out.
@@ -102,6 +104,7 @@ impl MeshReport {
         }
         self.meshes += 1;
         self.watertight += usize::from(check.is_watertight());
+        self.watertight_merged += usize::from(check.is_watertight_merged());
         self.manifold += usize::from(check.is_manifold());
         self.without_volume += usize::from(check.is_watertight() && check.volume <= 0.0);
         let (voxels, volume) =

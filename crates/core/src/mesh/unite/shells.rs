@@ -1,4 +1,4 @@
-//! The union of two closed surfaces.
+//! The union of two closed surfaces, or of one with itself.
 //!
 //! In: two shells in whole units, neither of which passes through itself. Out: the parts of each that lie outside the
 //! other. Signs are exact ([`crossing`]), and polygons are traced by the sides that they lie on, so the result is closed
@@ -9,8 +9,14 @@
 //!        then     edges of the first through triangles of the second, then the other way round
 //! ```
 
+mod alone;
+
+use std::ops::RangeInclusive;
+
 use glam::{DVec2, DVec3};
 use rayon::prelude::*;
+
+pub(super) use self::alone::alone;
 
 use crate::geometry::{
     Aabb, BoxTree,
@@ -44,6 +50,28 @@ const LEAF: usize = 4;
 /// Intersections of an edge closer than this share of it may be in any order.
 const SAME: f64 = 1e-9;
 
+impl Shell {
+    /// The shell of these triangles, each with its source, in the numbers of `places`; the first of those are points
+    /// with these origins, and the others are new.
+    fn of_used(triangles: &[([u32; 3], u32)], places: &[Point], origins: [&[u32]; 2]) -> Self {
+        let mut used: Vec<u32> = triangles.iter().flat_map(|(corners, _)| *corners).collect();
+        used.par_sort_unstable();
+        used.dedup();
+        let origin = |node: &u32| {
+            let node = *node as usize;
+            let second = || origins[1].get(node.checked_sub(origins[0].len())?);
+            origins[0].get(node).or_else(second).copied().unwrap_or(NEW)
+        };
+        let number = |node: u32| used.binary_search(&node).unwrap_or_default() as u32;
+        Self {
+            points: used.iter().map(|node| places[*node as usize]).collect(),
+            origin: used.iter().map(origin).collect(),
+            triangles: triangles.iter().map(|(corners, _)| corners.map(number)).collect(),
+            source: triangles.iter().map(|(_, source)| *source).collect(),
+        }
+    }
+}
+
 fn real(p: Point) -> DVec3 {
     DVec3::from_array(p.map(|v| v as f64))
 }
@@ -72,13 +100,28 @@ impl Met {
     }
 }
 
-/// How the other shell cuts a side.
+/// How the other shell, or the same one elsewhere, cuts a side.
 struct Cut {
     /// First of `met` on each edge; the last entry is their number.
     first: Vec<u32>,
     met: Vec<Met>,
-    /// Whether each point lies inside the other shell: 1, or 0.
+    /// Winding number at each point of what cuts: 1 inside another shell, else 0.
     within: Vec<i32>,
+    /// The winding numbers that there may be.
+    levels: RangeInclusive<i32>,
+}
+
+impl Cut {
+    /// Lists of the intersections on each edge, without winding numbers.
+    fn of(lists: Vec<Vec<Met>>, levels: RangeInclusive<i32>) -> Self {
+        let (mut first, mut met) = (Vec::with_capacity(lists.len() + 1), Vec::new());
+        for list in lists {
+            first.push(met.len() as u32);
+            met.extend(list);
+        }
+        first.push(met.len() as u32);
+        Self { first, met, within: Vec::new(), levels }
+    }
 }
 
 impl<'a> Side<'a> {
@@ -176,37 +219,33 @@ impl<'a> Side<'a> {
             if alternate(&mut list) { Ok(list) } else { Err(Tangled) }
         };
         let lists: Result<Vec<Vec<Met>>, Tangled> = self.edges.par_iter().with_min_len(64).map(on).collect();
-        let (mut first, mut met) = (Vec::with_capacity(self.edges.len() + 1), Vec::new());
-        for list in lists? {
-            first.push(met.len() as u32);
-            met.extend(list);
-        }
-        first.push(met.len() as u32);
-        let within = self.windings(other, &first, &met)?;
-        Ok(Cut { first, met, within })
+        let mut cut = Cut::of(lists?, 0..=1);
+        let start = |v: u32| Ok(other.outward(place(v), &|_| true)?.iter().map(Met::winding).sum());
+        cut.within = self.windings(&cut, &start)?;
+        Ok(cut)
     }
 
-    /// The winding number of `other` at every point, along edges from one point of each connected run.
-    fn windings(&self, other: &Self, first: &[u32], met: &[Met]) -> Result<Vec<i32>, Tangled> {
+    /// The winding number of what cuts at every point, along edges from one point of each connected run, for which
+    /// `start` gives it.
+    fn windings(&self, cut: &Cut, start: &dyn Fn(u32) -> Result<i32, Tangled>) -> Result<Vec<i32>, Tangled> {
         let mut links: Vec<(u32, u32, i32)> = Vec::with_capacity(2 * self.edges.len());
         for (e, [a, b]) in self.edges.iter().enumerate() {
-            let on = &met[first[e] as usize..first[e + 1] as usize];
+            let on = &cut.met[cut.first[e] as usize..cut.first[e + 1] as usize];
             let change = -on.iter().map(Met::winding).sum::<i32>();
             links.extend([(*a, *b, change), (*b, *a, -change)]);
         }
         links.par_sort_unstable();
         let mut within = vec![i32::MAX; self.shell.points.len()];
         let mut stack: Vec<u32> = Vec::new();
-        for start in 0..within.len() {
-            if within[start] != i32::MAX {
+        for first in 0..within.len() {
+            if within[first] != i32::MAX {
                 continue;
             }
-            within[start] =
-                other.outward(self.shell.points[start], &|_| true)?.iter().map(Met::winding).sum();
-            stack.push(start as u32);
+            within[first] = start(first as u32)?;
+            stack.push(first as u32);
             while let Some(at) = stack.pop() {
                 let own = within[at as usize];
-                if own != 0 && own != 1 {
+                if !cut.levels.contains(&own) {
                     return Err(Tangled);
                 }
                 let from = links.partition_point(|link| link.0 < at);
@@ -237,6 +276,54 @@ impl<'a> Side<'a> {
         all
     }
 
+    /// Coordinates of nodes in the plane of a triangle.
+    fn flat(&self, t: usize, places: &[Point]) -> impl Fn(u32) -> DVec2 {
+        let [a, b, c] = self.corners(t as u32).map(real);
+        let normal = (b - a).cross(c - a).normalize_or(DVec3::Y);
+        let across = (b - a).normalize_or(normal.any_orthonormal_vector());
+        let up = normal.cross(across);
+        move |node: u32| {
+            let p = real(places[node as usize]) - a;
+            DVec2::new(p.dot(across), p.dot(up))
+        }
+    }
+
+    /// Places of the intersections on the edges.
+    fn places(&self, cut: &Cut) -> Vec<Point> {
+        let mut places = Vec::with_capacity(cut.met.len());
+        for (e, ends) in self.edges.iter().enumerate() {
+            let [a, b] = ends.map(|v| real(self.shell.points[v as usize]));
+            let on = &cut.met[cut.first[e] as usize..cut.first[e + 1] as usize];
+            let at = |met: &Met| (a + (b - a) * met.crossing.at).to_array().map(|v| v.round() as i64);
+            places.extend(on.iter().map(at));
+        }
+        places
+    }
+
+    /// The parts of all triangles outside, and the triangle of the mesh that each is a part of. `met` gets the source of
+    /// every triangle that is cut, or that is inside. `lines` are sorted; for `numbers` see [`Side::outside`].
+    fn all_outside(
+        &self,
+        cut: &Cut,
+        lines: &[Line],
+        numbers: [u32; 2],
+        places: &[Point],
+        met: &mut Vec<u32>,
+    ) -> Result<Vec<([u32; 3], u32)>, Tangled> {
+        let of = |t: usize| -> Result<(Vec<[u32; 3]>, bool), Tangled> {
+            let from = lines.partition_point(|line| (line.0 as usize) < t);
+            let count = lines[from..].iter().take_while(|line| line.0 as usize == t).count();
+            Ok((self.outside(cut, t, &lines[from..from + count], numbers, places)?, count > 0))
+        };
+        let all = (0..self.shell.triangles.len()).into_par_iter().map(of).collect::<Result<Vec<_>, _>>()?;
+        let mut out = Vec::with_capacity(all.len());
+        for ((parts, is_cut), from) in all.into_iter().zip(&self.shell.source) {
+            met.extend((is_cut || parts.is_empty()).then_some(*from));
+            out.extend(parts.into_iter().map(|part| (part, *from)));
+        }
+        Ok(out)
+    }
+
     /// The parts of a triangle outside the other shell. `segments` are the lines in it, with the outside on the left;
     /// `numbers` the nodes of the first point and of the first intersection.
     fn outside(
@@ -254,6 +341,7 @@ impl<'a> Side<'a> {
             return Ok(if cut.within[corners[0] as usize] == 0 { vec![all] } else { Vec::new() });
         }
         let mut around: Vec<[u32; 2]> = segments.iter().map(|(_, from, to)| [*from, *to]).collect();
+        let mut border = all.to_vec();
         for k in 0..3 {
             let (mut last, mut within) = (all[k], cut.within[corners[k] as usize]);
             for (n, leaves) in self.along(cut, t, k) {
@@ -261,31 +349,21 @@ impl<'a> Side<'a> {
                     around.push([last, nodes + n]);
                 }
                 within += if leaves { -1 } else { 1 };
-                if within != 0 && within != 1 {
+                if !cut.levels.contains(&within) {
                     return Err(Tangled);
                 }
                 last = nodes + n;
+                border.push(last);
             }
             if within == 0 {
                 around.push([last, all[(k + 1) % 3]]);
             }
         }
-        let [a, b, c] = self.corners(t as u32).map(real);
-        let normal = (b - a).cross(c - a).normalize_or(DVec3::Y);
-        let across = (b - a).normalize_or(normal.any_orthonormal_vector());
-        let up = normal.cross(across);
-        let flat = |node: u32| {
-            let p = real(places[node as usize]) - a;
-            DVec2::new(p.dot(across), p.dot(up))
-        };
-        let points = own..own + self.shell.points.len() as u32;
-        let on_border =
-            |node: &u32| points.contains(node) || (nodes..nodes + cut.met.len() as u32).contains(node);
+        let flat = self.flat(t, places);
         let outline = |nodes: &[u32]| nodes.iter().map(|node| flat(*node)).collect::<Vec<_>>();
-        let (outer, inner): (Vec<_>, Vec<_>) = loops(around)
-            .ok_or(Tangled)?
-            .into_iter()
-            .partition(|nodes| nodes.iter().any(on_border) || loop_area(&outline(nodes)) > 0.0);
+        let (outer, inner): (Vec<_>, Vec<_>) = loops(around).ok_or(Tangled)?.into_iter().partition(|nodes| {
+            nodes.iter().any(|node| border.contains(node)) || loop_area(&outline(nodes)) > 0.0
+        });
         let mut holes: Vec<Vec<Vec<u32>>> = vec![Vec::new(); outer.len()];
         for hole in inner {
             let p = flat(hole[0]);
@@ -381,45 +459,13 @@ pub(super) fn union(one: &Shell, other: &Shell, met: &mut Vec<u32>) -> Result<Sh
     let nodes = second + other.points.len() as u32;
     let numbers = [[0, nodes], [second, nodes + cuts[0].met.len() as u32]];
     let mut places: Vec<Point> = one.points.iter().chain(&other.points).copied().collect();
-    for (side, cut) in sides.iter().zip(&cuts) {
-        for (e, ends) in side.edges.iter().enumerate() {
-            let [a, b] = ends.map(|v| real(side.shell.points[v as usize]));
-            let on = &cut.met[cut.first[e] as usize..cut.first[e + 1] as usize];
-            let at = |met: &Met| (a + (b - a) * met.crossing.at).to_array().map(|v| v.round() as i64);
-            places.extend(on.iter().map(at));
-        }
+    places.extend(sides.iter().zip(&cuts).flat_map(|(side, cut)| side.places(cut)));
+    let lines = segments(&sides, &cuts, numbers)?;
+    let mut triangles = Vec::new();
+    for (k, numbers) in numbers.into_iter().enumerate() {
+        triangles.extend(sides[k].all_outside(&cuts[k], &lines[k], numbers, &places, met)?);
     }
-    let segments = segments(&sides, &cuts, numbers)?;
-    let (mut triangles, mut source) = (Vec::new(), Vec::new());
-    for (((side, cut), own), numbers) in sides.iter().zip(&cuts).zip(&segments).zip(numbers) {
-        let of = |t: usize| -> Result<(Vec<[u32; 3]>, bool), Tangled> {
-            let from = own.partition_point(|segment| (segment.0 as usize) < t);
-            let count = own[from..].iter().take_while(|segment| segment.0 as usize == t).count();
-            let all = side.outside(cut, t, &own[from..from + count], numbers, &places)?;
-            Ok((all, count > 0))
-        };
-        let all = (0..side.shell.triangles.len()).into_par_iter().map(of).collect::<Result<Vec<_>, _>>()?;
-        for ((parts, is_cut), from) in all.into_iter().zip(&side.shell.source) {
-            met.extend((is_cut || parts.is_empty()).then_some(*from));
-            source.extend(std::iter::repeat_n(*from, parts.len()));
-            triangles.extend(parts);
-        }
-    }
-    let mut used: Vec<u32> = triangles.iter().flatten().copied().collect();
-    used.par_sort_unstable();
-    used.dedup();
-    let origin = |node: &u32| {
-        let node = *node as usize;
-        let second = second as usize;
-        one.origin.get(node).or_else(|| other.origin.get(node.checked_sub(second)?)).copied().unwrap_or(NEW)
-    };
-    let number = |node: u32| used.binary_search(&node).unwrap_or_default() as u32;
-    Ok(Shell {
-        points: used.iter().map(|node| places[*node as usize]).collect(),
-        origin: used.iter().map(origin).collect(),
-        triangles: triangles.iter().map(|t| t.map(number)).collect(),
-        source,
-    })
+    Ok(Shell::of_used(&triangles, &places, [&one.origin, &other.origin]))
 }
 
 /// A line across a triangle: triangle, from, to.

@@ -273,6 +273,93 @@ fn nothing_is_united_once_it_is_cancelled() {
     let both = joined(&[block([0.0; 3], [1.0; 3]), block([0.5; 3], [1.5; 3])]);
     let progress = Progress::default();
     progress.cancel();
-    let found = unite(&both, &progress);
+    let found = unite(&both, false, &progress);
     assert!(found.mesh.is_none() && (found.parts, found.left) == (0, 0), "{found:?}");
+}
+
+/// A tube of a radius along a closed curve of `steps` places, with `round` corners around; `place` gives the middle.
+fn tube(steps: u32, round: u32, radius: f64, place: impl Fn(f64) -> DVec3) -> Mesh {
+    let mut mesh = Mesh::default();
+    let mut up = DVec3::Z;
+    for k in 0..steps {
+        let at = |k: f64| place(k / f64::from(steps) * std::f64::consts::TAU);
+        let along = (at(f64::from(k) + 0.5) - at(f64::from(k) - 0.5)).normalize();
+        up = (up - along * up.dot(along)).normalize();
+        let aside = along.cross(up);
+        for j in 0..round {
+            let turn = f64::from(j) / f64::from(round) * std::f64::consts::TAU;
+            let p = at(f64::from(k)) + radius * (up * turn.cos() + aside * turn.sin());
+            mesh.positions.push(p.to_array().map(|v| v as f32));
+        }
+        for j in 0..round {
+            let (next, far) = ((j + 1) % round, (k + 1) % steps * round);
+            let [a, b, c, d] = [k * round + j, k * round + next, far + j, far + next];
+            mesh.triangles.extend([[a, d, b], [a, c, d]]);
+        }
+    }
+    mesh
+}
+
+#[test]
+fn a_tube_along_an_eight_encloses_its_crossing_once() {
+    // Both ways cross at right angles, so that what they share is that of two round bars, of 16 r^3 / 3.
+    let radius = 0.1;
+    let eight = |t: f64| DVec3::new(t.sin(), t.sin() * t.cos(), 0.0);
+    for (steps, round) in [(96, 16), (401, 37)] {
+        let (out, report) = united(&[tube(steps, round, radius, eight)]);
+        let union = report.union.clone().unwrap();
+        assert!(report.crossing_pairs > 0 && report.components == 1);
+        assert_eq!(
+            (union.united_alone, union.left_alone, union.united_parts),
+            (1, 0, 0),
+            "{:?}",
+            report.notes
+        );
+        let (shared, wanted) = (union.volume_before - union.volume_after, 16.0 / 3.0 * radius.powi(3));
+        assert!((shared / wanted - 1.0).abs() < 0.06, "{shared} of {wanted}");
+        assert!((volume_of(&out) - union.volume_after).abs() < 1e-6);
+        assert!(report.notes.iter().any(|note| note.contains("united with itself")), "{:?}", report.notes);
+        let (again, second) = check(&out);
+        assert_eq!((second.crossing_pairs, second.union), (0, None), "{:?}", second.notes);
+        assert_eq!(again.triangles.len(), out.triangles.len());
+    }
+}
+
+#[test]
+fn layers_within_each_other_and_another_part_become_one_surface() {
+    // The tube goes round twice, and both turns lie in each other but for a shift: places are enclosed up to twice.
+    let twice = |t: f64| {
+        let far = 1.0 + 0.05 * t.cos();
+        DVec3::new(far * (2.0 * t).cos(), far * (2.0 * t).sin(), 0.02 * t.sin())
+    };
+    let ring = tube(200, 24, 0.2, twice);
+    let (_, report) = united(std::slice::from_ref(&ring));
+    let union = report.union.unwrap();
+    assert_eq!((union.united_alone, union.left_alone), (1, 0), "{:?}", report.notes);
+    assert!(
+        union.volume_after > 0.5 * union.volume_before && union.volume_after < 0.75 * union.volume_before
+    );
+    let alone = union.volume_after;
+    // A ball far off stays as it is, and one on the ring becomes a part of it.
+    let (_, report) = united(&[ring.clone(), ball([3.0, 0.0, 0.0], 0.3, 16)]);
+    let union = report.union.unwrap();
+    let apart = volume_of(&ball([3.0, 0.0, 0.0], 0.3, 16));
+    assert_eq!((union.united_alone, union.united_parts), (1, 0), "{:?}", report.notes);
+    assert!((union.volume_after - alone - apart).abs() < 1e-4, "{union:?}");
+    let (_, report) = united(&[ring, ball([1.0, 0.1, 0.0], 0.4, 16)]);
+    let union = report.union.unwrap();
+    assert_eq!((union.united_alone, union.united_parts), (1, 2), "{:?}", report.notes);
+    assert!(union.volume_after > alone && union.volume_after < alone + volume_of(&ball([0.0; 3], 0.4, 16)));
+}
+
+#[test]
+fn a_part_whose_layers_meet_in_points_says_that_it_passes_through_itself() {
+    // Three ways through one middle: three sheets meet in points.
+    let knot = |t: f64| DVec3::new((2.0 * t).sin(), (3.0 * t).sin(), 0.0);
+    let (out, report) = check(&tube(240, 16, 0.15, knot));
+    let union = report.union.clone().unwrap();
+    assert_eq!(union.united_alone + union.left_alone, 1, "{:?}", report.notes);
+    let (_, again) = check(&out);
+    // Whatever cannot be united is said, and what was said to be united is.
+    assert_eq!(again.crossing_pairs == 0, union.united_alone == 1, "{:?}", again.notes);
 }

@@ -1,7 +1,8 @@
 //! Counts defects of a piece's mesh.
 //!
 //! In: a mesh of any kind. Out: counts that are zero for a closed 2-manifold that faces outward, and its volume. Edges
-//! and fans are found by index alone, the facing of triangles by rays.
+//! and fans are found by index alone, the facing of triangles by rays. Of edges there is a second count after points at
+//! one place are one, since files without indices, and programs that merge points, know nothing else.
 
 use std::ops::AddAssign;
 
@@ -27,6 +28,8 @@ pub struct MeshCheck {
     pub open_edges: u64,
     /// Edges with more than two triangles.
     pub crowded_edges: u64,
+    /// Edges with more than two triangles once points with equal 32-bit coordinates are one.
+    pub merged_crowded_edges: u64,
     /// Edges that both triangles traverse in the same direction.
     pub winding_edges: u64,
     /// Vertices with more than one fan of triangles.
@@ -46,6 +49,7 @@ impl AddAssign for MeshCheck {
         self.triangles += other.triangles;
         self.open_edges += other.open_edges;
         self.crowded_edges += other.crowded_edges;
+        self.merged_crowded_edges += other.merged_crowded_edges;
         self.winding_edges += other.winding_edges;
         self.split_vertices += other.split_vertices;
         self.flat_triangles += other.flat_triangles;
@@ -83,6 +87,14 @@ impl MeshCheck {
         let triangles: Vec<[u32; 3]> = triangles.iter().filter(there).copied().collect();
         let mut check = Self { triangles: triangles.len() as u64, ..Self::default() };
         check.edges(positions.len(), &triangles);
+        check.merged_crowded_edges = match merged(positions, &triangles) {
+            None => check.crowded_edges,
+            Some(triangles) => {
+                let mut merged = Self::default();
+                merged.edges(positions.len(), &triangles);
+                merged.crowded_edges
+            }
+        };
         check.vertices(positions.len(), &triangles);
         let middle = Aabb::of(positions.iter().copied()).middle();
         let diagonal = diagonal_of(positions);
@@ -106,6 +118,12 @@ impl MeshCheck {
     #[must_use]
     pub fn is_watertight(&self) -> bool {
         self.open_edges + self.crowded_edges + self.winding_edges == 0
+    }
+
+    /// Whether it is watertight, and stays so when points with equal 32-bit coordinates are merged.
+    #[must_use]
+    pub fn is_watertight_merged(&self) -> bool {
+        self.is_watertight() && self.merged_crowded_edges == 0
     }
 
     /// Whether it is watertight and every vertex has one fan of triangles.
@@ -176,6 +194,24 @@ impl MeshCheck {
             self.split_vertices += u64::from(fan_length(&ends) != fan.len());
         }
     }
+}
+
+/// The triangles with the first of all points at one place instead of each, without those that lose their area so;
+/// `None` where no two points have the same 32-bit coordinates.
+fn merged(positions: &[DVec3], triangles: &[[u32; 3]]) -> Option<Vec<[u32; 3]>> {
+    // Minus zero becomes zero.
+    let bits = |p: &DVec3| (p.as_vec3() + 0.0).to_array().map(f32::to_bits);
+    let mut order: Vec<([u32; 3], u32)> = positions.iter().map(bits).zip(0..).collect();
+    order.sort_unstable();
+    if order.windows(2).all(|pair| pair[0].0 != pair[1].0) {
+        return None;
+    }
+    let mut first = vec![0; positions.len()];
+    for same in order.chunk_by(|a, b| a.0 == b.0) {
+        same.iter().for_each(|point| first[point.1 as usize] = same[0].1);
+    }
+    let with_first = triangles.iter().map(|t| t.map(|v| first[v as usize]));
+    Some(with_first.filter(|[a, b, c]| a != b && b != c && c != a).collect())
 }
 
 /// What `of` gives for each corner of the triangles (the corner, the next one, the one before), in ascending order; what
@@ -342,6 +378,22 @@ mod tests {
         // Two closed parts that intersect each other.
         let found = check(&joined(good, cube(3, DVec3::splat(0.4), 1.0)));
         assert!(found.is_manifold() && found.inward_triangles > 0 && !found.holds(), "{found:?}");
+    }
+
+    #[test]
+    fn points_at_one_place_count_once_more() {
+        // Two cubes that share an edge, by points of their own: closed each, and four triangles meet at one place.
+        let both = joined(cube(1, DVec3::ZERO, 1.0), cube(1, DVec3::new(1.0, 1.0, 0.0), 1.0));
+        let found = check(&both);
+        assert!(found.is_watertight() && found.is_manifold() && !found.is_watertight_merged(), "{found:?}");
+        assert_eq!((found.crowded_edges, found.merged_crowded_edges), (0, 1));
+        // Moved by less than 32 bits tell apart, and by more.
+        for (by, crowded) in [(1e-12, 1), (1e-3, 0)] {
+            let (mut points, triangles) = both.clone();
+            points[8..].iter_mut().for_each(|p| p.x += by);
+            assert_eq!(check(&(points, triangles)).merged_crowded_edges, crowded, "{by}");
+        }
+        assert!(check(&cube(3, DVec3::ZERO, 1.0)).is_watertight_merged());
     }
 
     #[test]
