@@ -3,6 +3,7 @@
     pip install kintsugi torch
     kintsugi dataset examples/dataset.toml --out set/
     python examples/dataset_torch.py set/ --epochs 20
+    python examples/dataset_torch.py set/recipe.json --keep made/     # without the set: breaks are made when they are used
 
 The baseline says of two pieces, each in a random pose, whether they touch, from their points alone: a small net in the
 manner of PointNet (Qi and others 2017) makes a vector of each piece, a second one compares two vectors. It prints its
@@ -18,14 +19,19 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader, Dataset
 
-from kintsugi.data import Breaks
+from kintsugi.data import Breaks, Recipe
 
 
 class BrokenObjects(Dataset):
-    """Breaks as tensors; P pieces (those with points, the largest `most` of them), n points each."""
+    """Breaks as tensors; P pieces (those with points, the largest `most` of them), n points each.
 
-    def __init__(self, folder, split, points=256, most=20):
-        self.breaks, self.points, self.most = Breaks(folder, split), points, most
+    `source` is the folder of a set, or a recipe, whose meshes are looked for in `meshes` and whose breaks stay in `keep`.
+    """
+
+    def __init__(self, source, split, points=256, most=20, *, meshes=None, keep=None):
+        is_set = Path(source).is_dir()
+        self.breaks = Breaks(source, split) if is_set else Recipe(source, meshes, split, folder=keep)
+        self.points, self.most = points, most
 
     def __len__(self):
         return len(self.breaks)
@@ -114,7 +120,9 @@ def measure(net, loader):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path, help="folder that `kintsugi dataset` wrote")
+    parser.add_argument("source", type=Path, help="folder that `kintsugi dataset` wrote, or a recipe.json")
+    parser.add_argument("--meshes", type=Path, help="folder of the meshes of a recipe")
+    parser.add_argument("--keep", type=Path, help="folder in which the breaks of a recipe stay; else each epoch makes them again")
     parser.add_argument("--epochs", type=int, default=20)
     parser.add_argument("--batch", type=int, default=8)
     parser.add_argument("--points", type=int, default=256, help="points of each piece")
@@ -124,8 +132,10 @@ def main():
 
     torch.manual_seed(0)
     # A small set may have no objects in one of the parts.
-    seen = BrokenObjects(given.folder, "train", given.points, given.pieces)
-    parts = [BrokenObjects(given.folder, split, given.points, given.pieces) for split in ("test", "val")]
+    more = {"meshes": given.meshes, "keep": given.keep}
+    seen, *parts = (
+        BrokenObjects(given.source, split, given.points, given.pieces, **more) for split in ("train", "test", "val")
+    )
     unseen = next((part for part in parts if len(part)), None)
     if len(seen) == 0 or unseen is None:
         raise SystemExit("the set has too few objects: it needs one in train and one in val or test")

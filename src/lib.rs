@@ -32,7 +32,7 @@
 //! boxes, hulls, exact predicates and vector lanes for several of these. [`gpu`] wraps wgpu, without voxels;
 //! [`compute`] chooses whether stages run there or on the processor's cores. `files` reads the user's files, `memory`
 //! returns freed memory and requests large pages, [`provenance`] is the origin of results, [`launch`] starts the program
-//! again, [`registry`] has the tables of methods that settings choose from.
+//! again, [`registry`] has the tables of methods that settings choose from, [`threads`] lets forked processes work.
 
 #![deny(missing_docs)]
 // Whether threads may share a shape depends on all its contents, down to a device's modules.
@@ -44,7 +44,7 @@
 
 use kintsugi_core::files;
 pub use kintsugi_core::{
-    compute, fracture, import, measures, mesh, parameter, registry, shape, svo, voxelize,
+    compute, fracture, import, measures, mesh, parameter, registry, shape, svo, threads, voxelize,
 };
 pub use kintsugi_elastic as elastic;
 pub use kintsugi_export as export;

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Makes a package from a program that was built: for Debian, as an AppImage, or as an archive.
+"""Makes a package from a program that was built: for Debian, as an AppImage, as an archive, or for Windows.
 
     cargo build --release
     python3 tools/package.py deb         dist/kintsugi_0.1.0-1_amd64.deb
     python3 tools/package.py appimage    dist/kintsugi-0.1.0-x86_64.AppImage; needs mksquashfs
     python3 tools/package.py tar         dist/kintsugi-0.1.0-x86_64-linux.tar.gz
+    python3 tools/package.py zip         dist/kintsugi-0.1.0-x86_64-windows.zip, of a program for Windows (--program)
 
 In: the program, and the source tree for scenes, licences and changes. Out: one file, whose bytes depend on these alone:
 times are SOURCE_DATE_EPOCH or the last commit's, names are sorted, everything belongs to root. Needs Python 3.9, cargo,
@@ -17,14 +18,14 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 
-from packing import appimage, content, deb, tar  # noqa: E402
+from packing import appimage, content, deb, tar, windows  # noqa: E402
 from packing.elf import MACHINES, Elf, ElfError  # noqa: E402
 
 
 def arguments():
     """What was asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("kind", choices=["deb", "appimage", "tar"])
+    parser.add_argument("kind", choices=["deb", "appimage", "tar", "zip"])
     built = content.TOP / "target/release/kintsugi"
     parser.add_argument("--program", type=Path, default=built, help="what to pack")
     parser.add_argument("--out", type=Path, default=Path("dist"), help="folder of the package, made if need be")
@@ -36,24 +37,31 @@ def arguments():
     return parser.parse_args()
 
 
+def packed(asked, found):
+    """Name of the package, the program without symbols, and the package; `found` is the program that was read."""
+    version, level = content.version(), asked.compression
+    program = content.stripped(asked.program) if found.symbols else found.data
+    if asked.kind == "zip":
+        return f"kintsugi-{version}-{windows.PROCESSOR}-windows.zip", program, windows.make(program, found, level)
+    processor, debian, _ = MACHINES[found.machine]
+    if asked.kind == "deb":
+        return f"kintsugi_{version}-1_{debian}.deb", program, deb.make(program, found, level)
+    if asked.kind == "appimage":
+        name = f"kintsugi-{version}-{processor}.AppImage"
+        return name, program, appimage.make(program, found, asked.runtime, level)
+    return f"kintsugi-{version}-{processor}-linux.tar.gz", program, tar.make(program, found, level)
+
+
 def main():
     """Makes the package and says how large it is."""
     asked = arguments()
     try:
         data = asked.program.read_bytes()
-        elf = Elf(data, str(asked.program))
+        read = windows.Exe if asked.kind == "zip" else Elf
+        found = read(data, str(asked.program))
         if not asked.with_hooks_for_tests:
             content.refuse_hooks(data, asked.program)
-        program = content.stripped(asked.program)
-        processor, debian, _ = MACHINES[elf.machine]
-        version, level = content.version(), asked.compression
-        if asked.kind == "deb":
-            name, package = f"kintsugi_{version}-1_{debian}.deb", deb.make(program, elf, level)
-        elif asked.kind == "appimage":
-            name = f"kintsugi-{version}-{processor}.AppImage"
-            package = appimage.make(program, elf, asked.runtime, level)
-        else:
-            name, package = f"kintsugi-{version}-{processor}-linux.tar.gz", tar.make(program, elf, level)
+        name, program, package = packed(asked, found)
         asked.out.mkdir(parents=True, exist_ok=True)
         path = asked.out / name
         path.write_bytes(package)

@@ -439,7 +439,7 @@ class Simulation:
     def objects(self) -> List[str]: ...
     @property
     def notes(self) -> List[str]: ...
-    def contacts(self) -> Dict[str, NDArray[Any]]:
+    def contacts(self, *, by_substep: bool = False) -> Dict[str, NDArray[Any]]:
         """The contacts of the last step, by the names of contacts.npz."""
 
 @final
@@ -464,7 +464,14 @@ class Scene:
     def name(self) -> str: ...
     @property
     def dt(self) -> float: ...
-    def play(self, seconds: float, *, progress: _Progress = None, engine: Optional[Engine] = None) -> Simulation:
+    def play(
+        self,
+        seconds: float,
+        *,
+        progress: _Progress = None,
+        engine: Optional[Engine] = None,
+        contact_substeps: bool = False,
+    ) -> Simulation:
         """Opens it, to be played step by step."""
 
 @final

@@ -27,7 +27,7 @@ from ._native import Engine, Error, Mesh, Object, RecipeMaker, voxelise
 KEPT = 64
 # Voxelised objects that are in memory at a time.
 OBJECTS = 4
-# The compiled part cannot work in a process that is forked from the one that loaded it: its threads stay behind.
+# An adapter's driver cannot work in a process that is forked from the one that loaded it: its threads stay behind.
 LOADED_BY = os.getpid()
 
 
@@ -35,6 +35,7 @@ class _Maker:
     """Makes breaks of a recipe in this process, and keeps the objects that were used last."""
 
     def __init__(self, file: Path, meshes: Path | None, compute: str) -> None:
+        self.process = os.getpid()
         self._maker = RecipeMaker(file.resolve(), None if meshes is None else meshes.resolve())
         self._engine = Engine(compute)
         self._objects: OrderedDict[tuple[str, int | None, str, str | None, float | None], Object] = OrderedDict()
@@ -57,9 +58,9 @@ class Recipe(Sequence[Break]):
     `meshes` is the folder in which the files of the recipe's meshes are, under any names; built-in shapes need none. With
     `folder`, what was made stays there, each break in a folder of its job's number and hash, and is not made again; several
     recipes may share it. Without it the last 64 breaks lie in a temporary folder while this object lives. The last 4
-    voxelised objects are kept, so breaks of one object that follow each other voxelise it once. A process that was forked
-    after `kintsugi` was imported, as the workers of a PyTorch DataLoader on Linux, starts the program for each break
-    instead, which reads and voxelises each time; take `multiprocessing_context="spawn"` there.
+    voxelised objects are kept, so breaks of one object that follow each other voxelise it once. With another `compute` than
+    "cpu" a process that was forked after `kintsugi` was imported, as the workers of a PyTorch DataLoader on Linux, starts
+    the program for each break instead, which reads and voxelises each time; take `multiprocessing_context="spawn"` there.
 
     A break whose arrays are not those of the recipe, bit by bit, raises Error.
     """
@@ -173,8 +174,9 @@ class Recipe(Sequence[Break]):
                 shutil.rmtree(folder, ignore_errors=True)
 
     def _make_at(self, job: int, place: Path) -> None:
-        if os.getpid() == LOADED_BY:
-            if self._maker is None:
+        if self.compute == "cpu" or os.getpid() == LOADED_BY:
+            # A maker that came along by a fork may be held by a thread that did not.
+            if self._maker is None or self._maker.process != os.getpid():
                 self._maker = _Maker(self.file, self.meshes, self.compute)
             self._maker.make(job, place)
             return

@@ -5,7 +5,10 @@
 use kintsugi::compute::Choice;
 use pyo3::prelude::*;
 
-use crate::{errors, running};
+use crate::{
+    errors::{self, DeviceError},
+    running,
+};
 
 /// Where octrees are broken and pictures are drawn: on the processor's cores or on a graphics adapter. Results have the
 /// same bytes. An adapter compiles its passes at the first call, so keep one engine and hand it to all calls.
@@ -23,7 +26,11 @@ use crate::{errors, running};
 /// ParameterError
 ///     If `choice` is none of these words.
 #[pyclass(frozen, module = "kintsugi")]
-pub struct Engine(pub kintsugi::Engine);
+pub struct Engine {
+    engine: kintsugi::Engine,
+    /// The process that opened it.
+    process: u32,
+}
 
 #[pymethods]
 impl Engine {
@@ -40,19 +47,20 @@ impl Engine {
                 )));
             }
         };
-        running::run(py, None, move |_| kintsugi::Engine::open(choice).map_err(errors::of)).map(Self)
+        let engine = running::run(py, None, move |_| kintsugi::Engine::open(choice).map_err(errors::of))?;
+        Ok(Self { engine, process: std::process::id() })
     }
 
     /// str : "cpu", or "gpu" where stages run on a graphics adapter.
     #[getter]
     fn name(&self) -> &'static str {
-        self.0.compute().name()
+        self.engine.compute().name()
     }
 
     /// str : The adapter, or the number of threads.
     #[getter]
     fn adapter(&self) -> String {
-        self.0.compute().describe()
+        self.engine.compute().describe()
     }
 
     fn __repr__(&self) -> String {
@@ -61,8 +69,19 @@ impl Engine {
 }
 
 /// The engine that was given, else the processor's cores.
-pub fn or_cores(engine: Option<&Bound<'_, Engine>>) -> kintsugi::Engine {
-    engine.map_or_else(kintsugi::Engine::cores, |engine| engine.get().0.clone())
+///
+/// # Errors
+/// `DeviceError` for the adapter of a process that this one was forked from: its driver's threads stayed there.
+pub fn or_cores(engine: Option<&Bound<'_, Engine>>) -> PyResult<kintsugi::Engine> {
+    let Some(Engine { engine, process }) = engine.map(|engine| engine.get()) else {
+        return Ok(kintsugi::Engine::cores());
+    };
+    if engine.compute().gpu().is_some() && *process != std::process::id() {
+        let why = "the engine's adapter belongs to the process that this one was forked from";
+        let what = "start workers by multiprocessing.get_context(\"spawn\"), or use Engine(\"cpu\")";
+        return Err(DeviceError::new_err(format!("{why}; {what}")));
+    }
+    Ok(engine.clone())
 }
 
 /// Adds the class to the module.

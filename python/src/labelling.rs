@@ -34,11 +34,11 @@ impl Labelling {
 
     /// Labels after `at` iterations.
     fn labels<'py>(&self, py: Python<'py>, at: usize) -> PyResult<Bound<'py, PyAny>> {
-        let labels = py.detach(|| {
+        let labels = running::aside(py, || {
             let mut steps = self.steps();
             steps.show(at);
             steps.labels().to_vec()
-        });
+        })?;
         arrays::list(py, labels)
     }
 }

@@ -36,6 +36,7 @@ static ALLOCATOR: kintsugi::memory::LargePages = kintsugi::memory::LargePages;
 /// The compiled part of the package kintsugi. Import `kintsugi` instead.
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    kintsugi::threads::note_process();
     kintsugi::papers::register();
     module.add("__version__", kintsugi::provenance::VERSION)?;
     errors::add_to(module)?;

@@ -106,7 +106,7 @@ impl Object {
     /// and the unit direction of the blow, (3,) float64.
     #[getter]
     fn default_impact<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
-        let impact = self.0.default_impact();
+        let impact = running::aside(py, || self.0.default_impact())?;
         Ok((arrays::vector(py, impact.point)?, arrays::vector(py, impact.direction)?))
     }
 
@@ -164,7 +164,7 @@ impl Object {
         parameters: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Pieces> {
         let how = parameters::fracture(seeds, (impact, direction), generations, parameters)?;
-        let (object, engine) = (self.0.clone(), or_cores(engine));
+        let (object, engine) = (self.0.clone(), or_cores(engine)?);
         let pieces = running::run(py, progress, move |watcher| broken(&object, &engine, &how, watcher))?;
         Ok(Pieces::new(pieces))
     }
@@ -204,7 +204,7 @@ impl Object {
         transparent: bool,
         engine: Option<&Bound<'py, Engine>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (size, engine) = ([width, height], or_cores(engine));
+        let (size, engine) = ([width, height], or_cores(engine)?);
         let settings = Settings { size, view, color_by, apart: 0.0, transparent, engine };
         let object = self.0.clone();
         picture::draw(py, settings, move |picture, engine| picture.draw_on(engine, &object))

@@ -320,7 +320,7 @@ impl Pieces {
         transparent: bool,
         engine: Option<&Bound<'py, Engine>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (size, engine) = ([width, height], or_cores(engine));
+        let (size, engine) = ([width, height], or_cores(engine)?);
         let settings = Settings { size, view, color_by, apart, transparent, engine };
         let pieces = Arc::clone(&self.0);
         picture::draw(py, settings, move |picture, engine| picture.draw_on(engine, &*pieces))

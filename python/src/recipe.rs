@@ -99,7 +99,7 @@ impl RecipeMaker {
         folder: PathBuf,
         engine: Option<&Bound<'_, Engine>>,
     ) -> PyResult<()> {
-        let (maker, object, engine) = (Arc::clone(&self.0), object.get().0.clone(), or_cores(engine));
+        let (maker, object, engine) = (Arc::clone(&self.0), object.get().0.clone(), or_cores(engine)?);
         running::run(py, None, move |_| lock(&maker).make(job, &object, &engine, &folder).map_err(failed))
     }
 }

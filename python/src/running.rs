@@ -2,7 +2,8 @@
 //!
 //! In: a closure and a callable for progress. Out: the closure's result. The closure runs on a thread of its own. The
 //! calling thread looks every 50 ms for signals and tells the progress; a signal, or an exception of the callable,
-//! cancels the stage that runs. What cannot be cancelled goes on in the background, and its result is dropped.
+//! cancels the stage that runs. What cannot be cancelled goes on in the background, and its result is dropped. Short work
+//! runs on the calling thread. In a forked process either has threads of its own.
 
 use std::{
     ffi::CString,
@@ -15,7 +16,7 @@ use std::{
     time::Duration,
 };
 
-use kintsugi::{Observer, voxelize::Progress};
+use kintsugi::{Observer, threads, voxelize::Progress};
 use pyo3::{
     exceptions::{PyTypeError, PyUserWarning},
     prelude::*,
@@ -132,12 +133,11 @@ pub fn run<T: Send + 'static>(
     let (done, mut answer) = mpsc::sync_channel::<PyResult<T>>(1);
     let worker = thread::Builder::new().name("kintsugi".to_owned()).stack_size(STACK);
     let worker = worker.spawn(move || {
+        let made = threads::within(|| work(&of_worker));
         // Nobody waits any more if the work was cancelled.
-        let _ = done.send(work(&of_worker));
+        let _ = done.send(made.unwrap_or_else(|error| Err(no_thread(&error))));
     });
-    let worker = worker.map_err(|error| {
-        Error::new_err(format!("the system starts no thread: {error}; end other programs and try again"))
-    })?;
+    let worker = worker.map_err(|error| no_thread(&error))?;
     loop {
         let (receiver, received) = py.detach(move || {
             let received = answer.recv_timeout(TICK);
@@ -166,6 +166,18 @@ pub fn run<T: Send + 'static>(
             }
         }
     }
+}
+
+/// Runs `work` on the calling thread, without the interpreter lock and without progress.
+///
+/// # Errors
+/// `Error` where a forked process gets no threads.
+pub fn aside<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    py.detach(|| threads::within(work)).map_err(|error| no_thread(&error))
+}
+
+fn no_thread(error: &dyn std::fmt::Display) -> PyErr {
+    Error::new_err(format!("the system starts no thread: {error}; end other programs and try again"))
 }
 
 /// The message of a panic.

@@ -165,6 +165,9 @@ impl Scene {
     ///     every 50 ms.
     /// engine : Engine, optional
     ///     Where the stages run; without it on the processor's cores.
+    /// contact_substeps : bool, default False
+    ///     Whether steps keep the impulses of each substep, for `Simulation.contacts(by_substep=True)`. Bodies move the same
+    ///     either way.
     ///
     /// Returns
     /// -------
@@ -175,18 +178,20 @@ impl Scene {
     /// ------
     /// SceneError, MeshError, FractureError, DeviceError
     ///     If the scene has no bodies or names what does not exist, a mesh cannot be read, a break fails.
-    #[pyo3(signature = (seconds, *, progress=None, engine=None))]
+    #[pyo3(signature = (seconds, *, progress=None, engine=None, contact_substeps=false))]
     fn play(
         &self,
         py: Python<'_>,
         seconds: f64,
         progress: Option<&Bound<'_, PyAny>>,
         engine: Option<&Bound<'_, Engine>>,
+        contact_substeps: bool,
     ) -> PyResult<Simulation> {
         let seconds = playable(seconds)?;
-        let (scene, engine) = (self.0.clone(), or_cores(engine));
-        let play =
+        let (scene, engine) = (self.0.clone(), or_cores(engine)?);
+        let mut play =
             running::run(py, progress, move |watcher| Play::of(scene, &engine, watcher).map_err(errors::of))?;
+        play.keep_substeps(contact_substeps);
         let steps = play.steps_of(seconds);
         let running = Running { play, taken: 0, report: None, told: None };
         let progress = progress.map(|progress| progress.clone().unbind());
@@ -301,7 +306,7 @@ impl Simulation {
 
     /// Takes the next step.
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<State>> {
-        let stepped = py.detach(|| self.running().step(self.steps)).map_err(errors::of)?;
+        let stepped = running::aside(py, || self.running().step(self.steps))?.map_err(errors::of)?;
         let Some((moment, done)) = stepped else { return Ok(None) };
         if let (Some(progress), Some(done)) = (&self.progress, done) {
             progress.call1(py, ("play", done))?;
@@ -369,15 +374,26 @@ impl Simulation {
 
     /// The solver's contacts of the last step, those between sleeping bodies too, in the order of the pairs.
     ///
+    /// Parameters
+    /// ----------
+    /// by_substep : bool, default False
+    ///     Whether there is a row for each contact and substep, of every search for contacts in the step; the scene is played
+    ///     with `contact_substeps=True` then. A body that breaks leaves no rows of its last step.
+    ///
     /// Returns
     /// -------
     /// dict of str to ndarray
     ///     As of `World.contacts`, by the names of contacts.npz: `bodies` (C, 2) int32, ids, -1 for the floor and walls;
     ///     `point` (C, 3), m; `normal` (C, 3); `separation` (C,), m; `impulse` (C,), N s; `parting` and `sliding` (C,), m/s; and
     ///     more.
-    fn contacts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let all = self.read(py, |running| Contacts::of(&running.play.contacts(), running.play.bodies()));
-        all.into_dict(py, false)
+    ///
+    /// Raises
+    /// ------
+    /// ParameterError
+    ///     If `by_substep` is asked of steps that keep no substeps.
+    #[pyo3(signature = (*, by_substep=false))]
+    fn contacts<'py>(&self, py: Python<'py>, by_substep: bool) -> PyResult<Bound<'py, PyDict>> {
+        self.read(py, |running| Contacts::of(running.play.sandbox().world(), by_substep))?.into_dict(py)
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {

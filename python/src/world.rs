@@ -33,6 +33,7 @@ use crate::{
     picture::{self, Settings},
     piece::Piece,
     pieces::Pieces,
+    running,
 };
 
 /// How long steps are taken until signals are looked at.
@@ -169,7 +170,7 @@ impl World {
     fn advance(&self, py: Python<'_>, count: u64) -> PyResult<(StepReport, usize)> {
         let mut left = count.max(1);
         loop {
-            let stepped = py.detach(|| -> Result<(u64, StepReport, usize), GpuError> {
+            let stepped = running::aside(py, || -> Result<(u64, StepReport, usize), GpuError> {
                 let (mut held, began, mut taken) = (self.held(), Instant::now(), 0);
                 loop {
                     let report = held.world.step(None)?;
@@ -178,7 +179,7 @@ impl World {
                         return Ok((taken, report, held.world.bodies.len()));
                     }
                 }
-            });
+            })?;
             let (taken, report, bodies) = stepped.map_err(errors::of_gpu)?;
             py.check_signals()?;
             left -= taken;
@@ -292,7 +293,7 @@ impl World {
             physics_level,
             fixed,
         };
-        Ok(py.detach(|| self.held().add(&what, &matter, shift, velocities)))
+        running::aside(py, || self.held().add(&what, &matter, shift, velocities))
     }
 
     /// Takes steps of `dt`.
@@ -422,17 +423,7 @@ impl World {
     ///     If `by_substep` is asked of a world whose steps keep no substeps.
     #[pyo3(signature = (*, by_substep=false))]
     fn contacts<'py>(&self, py: Python<'py>, by_substep: bool) -> PyResult<Bound<'py, PyDict>> {
-        let all = self.read(py, |held| {
-            let world = &held.world;
-            match (by_substep, world.contact_substeps) {
-                (false, _) => Some(Contacts::of(&world.contacts(), &world.bodies)),
-                (true, true) => Some(Contacts::by_substep(world.substep_contacts(), &world.bodies)),
-                (true, false) => None,
-            }
-        });
-        let none =
-            "by_substep: the steps kept no impulses of substeps; make the world with contact_substeps=True";
-        all.ok_or_else(|| errors::parameter(none))?.into_dict(py, by_substep)
+        self.read(py, |held| Contacts::of(&held.world, by_substep))?.into_dict(py)
     }
 
     /// A picture of all bodies where they are.
@@ -471,7 +462,7 @@ impl World {
         transparent: bool,
         engine: Option<&Bound<'py, Engine>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (size, engine) = ([width, height], or_cores(engine));
+        let (size, engine) = ([width, height], or_cores(engine)?);
         let settings = Settings { size, view, color_by, apart: 0.0, transparent, engine };
         let held = Arc::clone(&self.held);
         picture::draw(py, settings, move |picture, engine| {

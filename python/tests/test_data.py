@@ -365,9 +365,16 @@ def volumes(recipe: Recipe) -> "list[float]":
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no process can be forked here")
 @pytest.mark.parametrize("made", ["obj"], indirect=True)
-def test_a_forked_worker_makes_the_same_break(made: Path) -> None:
-    recipe = Recipe(made / "recipe.json")
-    here = volumes(recipe)
+@pytest.mark.parametrize("compute", ["cpu", "auto"])
+def test_a_forked_worker_makes_the_same_break(made: Path, compute: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = volumes(Recipe(made / "recipe.json"))
+    recipe = Recipe(made / "recipe.json", compute=compute)
+
+    def refuse(*words: object, **more: object) -> None:
+        raise AssertionError("the worker started the program, which only adapters need")
+
+    if compute == "cpu":
+        monkeypatch.setattr("kintsugi._program.run", refuse)
     with multiprocessing.get_context("fork").Pool(1) as pool:
         assert pool.apply_async(volumes, (recipe,)).get(timeout=120) == here
 

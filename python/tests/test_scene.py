@@ -96,6 +96,29 @@ def test_a_simulation_tells_of_its_step(played: tuple[Path, dict[str, np.ndarray
     assert len(simulation.objects) == 1 and (pieces["objects"] == 0).all()
 
 
+def test_contacts_by_substep_are_those_of_the_program(played: tuple[Path, dict[str, np.ndarray]], tmp_path: Path) -> None:
+    file, _ = played
+    words = ["--seconds", "0.4", "--contact-log", "1", "--contact-substeps", "--compute", "cpu"]
+    kg.run(["simulate", file, *words, "--out", tmp_path / "out"])
+    with np.load(tmp_path / "out/contacts.npz") as archive:
+        log = {name: archive[name] for name in archive.files}
+    scene = kg.Scene.open(file)
+    simulation, plain = scene.play(0.4, contact_substeps=True), scene.play(0.4)
+    found = 0
+    for step, (state, other) in enumerate(zip(simulation, plain), start=1):
+        assert np.array_equal(state.positions, other.positions), "keeping substeps moves no body"
+        rows = simulation.contacts(by_substep=True)
+        logged = log["step"] == step
+        for name in set(log) - {"step", "time"}:
+            assert np.array_equal(rows[name], log[name][logged]), f"{name} of step {step}"
+        found += len(rows["substep"])
+        assert ((rows["substep"] >= -1) & (rows["substep"] < 8)).all()
+    assert found == len(log["step"]) > 100
+    assert "substep" not in simulation.contacts()
+    with pytest.raises(kg.ParameterError, match="contact_substeps=True"):
+        plain.contacts(by_substep=True)
+
+
 def test_shipped_scenes_are_there() -> None:
     folder = kg.scenes()
     names = {file.stem for file in folder.glob("*.toml")}

@@ -63,7 +63,7 @@ impl Pieces {
             let sink = ArraySink::Memory(Collected::default());
             let to = OverlayFiles::of_break(&inside, (engine.compute(), object.grid), (broken, number), sink);
             let written = observer.stage("write overlays", |_| write_break(to, broken, &makers, &cuts))?;
-            let ArraySink::Memory(Collected(arrays)) = written else { continue };
+            let ArraySink::Memory(Collected { arrays, .. }) = written else { continue };
             all.extend(arrays.into_iter().map(|array| match number {
                 0 => array,
                 number => NamedArray { name: format!("{number:03}/{}", array.name), ..array },

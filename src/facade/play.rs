@@ -87,6 +87,12 @@ impl Play {
         Ok(Self { sandbox, compute: engine.compute().clone(), steps: 0, notes })
     }
 
+    /// Sets whether steps keep the impulses of each substep, for
+    /// [`World::substep_contacts`](crate::bodies::World::substep_contacts) of [`Sandbox::world`]; bodies move the same either way.
+    pub fn keep_substeps(&mut self, kept: bool) {
+        self.sandbox.keep_substeps(kept);
+    }
+
     /// How many steps `seconds` of simulated time are; at least one.
     #[must_use]
     pub fn steps_of(&self, seconds: f64) -> u64 {
@@ -265,6 +271,22 @@ mod tests {
         assert!(one.bodies().len() > 1, "it broke on the floor");
         assert!(one.bodies().iter().all(|body| body.id > whole[0]));
         assert!(one.bodies().iter().all(|body| one.info(body.id).is_some_and(|info| info.generation > 0)));
+    }
+
+    #[test]
+    fn substeps_that_are_kept_move_no_body() {
+        let (mut one, mut other) = (play(), play());
+        one.keep_substeps(true);
+        let mut rows = 0;
+        for _ in 0..one.steps_of(0.6) {
+            one.step().unwrap();
+            other.step().unwrap();
+            let places = |play: &Play| -> Vec<_> { play.bodies().iter().map(|body| body.state).collect() };
+            assert_eq!(places(&one), places(&other));
+            rows += one.sandbox().world().substep_contacts().len();
+            assert!(other.sandbox().world().substep_contacts().is_empty());
+        }
+        assert!(rows > 0, "it touched the floor");
     }
 
     #[test]

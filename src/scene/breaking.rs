@@ -24,6 +24,7 @@ use crate::{
     gpu::StageTiming,
     shape::Shape,
     svo::Arena,
+    threads,
 };
 
 use super::{BondDamage, Cells, read_seeds};
@@ -215,7 +216,7 @@ impl BreakJob {
             direction: state.rotation.inverse() * blow.direction,
         });
         let (def, params_there, holds) = (def.clone(), params.clone(), hold.is_some());
-        std::thread::spawn(move || {
+        threads::spawn(move || {
             let start = Instant::now();
             let run = || {
                 let painted = painted.as_deref();

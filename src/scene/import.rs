@@ -17,6 +17,7 @@ use crate::{
     import::{ImportError, Imported, ReadMesh, display_name, read, read_while},
     measures::{Measures, level_or_refusal},
     mesh::{Objects, Up},
+    threads,
     voxelize::Progress,
 };
 
@@ -103,7 +104,7 @@ impl ImportJob {
             many => format!("Importing {} objects", many.len()),
         };
         let shared = progress.clone();
-        std::thread::spawn(move || {
+        threads::spawn(move || {
             let parted = part(&mut scene, &mut meshes, &shared);
             let parted = parted.and_then(|()| fit_levels(&mut scene, &mut meshes, &shared));
             let imported = parted.and_then(|()| {

@@ -244,3 +244,97 @@ fn steps_are_drawn_with_lines_in_which_nothing_was_measured() {
     let drawn = std::fs::read_to_string(plot).unwrap();
     assert!(drawn.matches("<polyline").count() == 3 && !drawn.contains("nan"), "{drawn}");
 }
+
+/// What `examples/dataset_dask.py` uses of Dask. Clusters themselves are tried by hand (docs/lab/dataset.md).
+#[cfg(unix)]
+const DASK: &str = "
+class Done:
+    def __init__(self, value): self.value = value
+    def result(self): return self.value
+
+class Client:
+    def __init__(self, *scheduler, threads_per_worker=None): pass
+    def __enter__(self): return self
+    def __exit__(self, *error): return False
+    def submit(self, work, *arguments, pure): return Done(work(*arguments))
+
+as_completed = reversed
+";
+
+/// The same of Ray.
+#[cfg(unix)]
+const RAY: &str = "
+class remote:
+    def __init__(self, work): self.work = work
+    def options(self, num_cpus): return self
+    def remote(self, *arguments): return self.work(*arguments)
+
+def init(address, log_to_driver): pass
+def get(value): return value
+def wait(waiting): return waiting[-1:], waiting[:-1]
+def shutdown(): pass
+";
+
+#[cfg(unix)]
+#[test]
+fn the_scripts_for_clusters_make_the_set_that_one_machine_makes() {
+    if !has("csv") {
+        return;
+    }
+    let home = folder("examples-clusters");
+    let write = |name: &str, content: &str| {
+        let path = home.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, content).unwrap();
+        text(&path)
+    };
+    let jobs = "meshes = ['builtin:box', 'builtin:shell']\nlevels = [4]\n[fracture]\nseeds = 5\n\
+                [dataset]\nbreaks = 3\npoints = 20\n";
+    let jobs = write("jobs.toml", jobs);
+    let whole = text(&home.join("whole"));
+    run(["dataset", &jobs, "--compute", "cpu", "--out", &whole]).unwrap();
+    let is_that = |set: &Path| {
+        let [ours, theirs] =
+            [Path::new(&whole), set].map(|set| std::fs::read(set.join("recipe.json")).unwrap());
+        assert!(ours == theirs, "{}", set.display());
+        let said = run(["dataset", &jobs, "--compute", "cpu", "--verify", "--out", &text(set)]).unwrap();
+        assert!(said.contains("6 of 6 breaks have the recipe's hash"), "{said}");
+    };
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let good = |command: &mut Command| {
+        let (code, out, err) = outcome(&command.current_dir(&home).output().unwrap());
+        assert_eq!(code, 0, "{command:?}: {out}{err}");
+        out
+    };
+    let program = env!("CARGO_BIN_EXE_kintsugi");
+
+    write("libraries/dask/__init__.py", "");
+    write("libraries/dask/distributed.py", DASK);
+    write("libraries/ray.py", RAY);
+    for name in ["dask", "ray"] {
+        let mut script = Command::new("python3");
+        script.arg("-B").arg(examples.join(format!("dataset_{name}.py")));
+        script.args([jobs.as_str(), name, "--shards", "2", "--program", program]);
+        let said = good(script.env("PYTHONPATH", home.join("libraries")));
+        assert!(said.contains("shard 1 of 2: done") && said.contains("shard 2 of 2: done"), "{said}");
+        is_that(&home.join(name).join("whole"));
+    }
+
+    // A task for each shard, and when all are done what the script's head says.
+    std::fs::create_dir_all(home.join("bin")).unwrap();
+    std::os::unix::fs::symlink(program, home.join("bin/kintsugi")).unwrap();
+    let path = format!("{}:{}", text(&home.join("bin")), std::env::var("PATH").unwrap());
+    let script = examples.join("dataset_slurm.sh");
+    for task in ["1", "2"] {
+        let mut one = Command::new("bash");
+        one.arg(&script).args([jobs.as_str(), "set"]).env("PATH", &path).env("SLURM_CPUS_PER_TASK", "1");
+        good(one.env("SLURM_ARRAY_TASK_ID", task).env("SLURM_ARRAY_TASK_COUNT", "2"));
+    }
+    let head = std::fs::read_to_string(&script).unwrap();
+    let said = head.lines().filter_map(|line| line.strip_prefix("#   "));
+    let after: Vec<&str> = said.filter(|line| !line.starts_with("sbatch")).collect();
+    assert_eq!(after.len(), 2, "{after:?}");
+    let after = after.join("\n").replace("examples/dataset.toml", &jobs);
+    good(Command::new("bash").args(["-ec", &after]).env("PATH", &path));
+    is_that(&home.join("set/whole"));
+}

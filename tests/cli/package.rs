@@ -167,6 +167,125 @@ fn a_debian_package_names_what_the_program_needs_and_has_the_same_bytes_each_tim
     run(Command::new("md5sum").args(["--check", "--quiet", &sums]).current_dir(&root));
 }
 
+/// A program for Linux on AArch64 as far as its head and its one library, version 2.17 of the C library.
+fn of_aarch64() -> Vec<u8> {
+    let [dynamic_at, versions_at, names_at, end]: [u64; 4] = [176, 256, 288, 320];
+    let head =
+        [0x0001_0102_464c_457f, 0, 1 << 32 | 183 << 16 | 3, 0, 64, 0, 56 << 48 | 64 << 32, 64 << 16 | 2];
+    let part = |kind: u64, from: u64, to: u64| [kind, from, from, from, to - from, to - from, 8];
+    let dynamic = [1, 1, 5, names_at, 0x6fff_fffe, versions_at, 0x6fff_ffff, 1, 0, 0];
+    let words = [&head[..], &part(1, 0, end), &part(2, dynamic_at, versions_at), &dynamic].concat();
+    let mut file: Vec<u8> = words.into_iter().flat_map(u64::to_le_bytes).collect();
+    let versions: [u32; 8] = [1 | 1 << 16, 1, 16, 0, 0, 0, 11, 0];
+    file.extend(versions.into_iter().flat_map(u32::to_le_bytes));
+    file.extend(b"\0libc.so.6\0GLIBC_2.17\0");
+    file.resize(end as usize, 0);
+    file
+}
+
+#[test]
+fn packages_for_another_processor_name_it_and_what_they_need() {
+    if !(has("python3") && has("dpkg-deb")) {
+        return skip::note("Debian's packages need python3 and dpkg-deb: apt-get install python3 dpkg");
+    }
+    let home = folder("package-aarch64");
+    let program = home.join("program");
+    std::fs::write(&program, of_aarch64()).unwrap();
+    let version = env!("CARGO_PKG_VERSION");
+    let names = [
+        ("tar", format!("kintsugi-{version}-aarch64-linux.tar.gz")),
+        ("deb", format!("kintsugi_{version}-1_arm64.deb")),
+    ];
+    for (kind, name) in &names {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tools/package.py");
+        let mut command = Command::new("python3");
+        command.arg(script).args([*kind, "--program", "program", "--compression", "0"]).current_dir(&home);
+        let (code, _, err) = outcome(&command.output().unwrap());
+        if code != 0 && err.contains("cargo failed") {
+            return skip::note("the libraries for AArch64 are not here: cargo fetch");
+        }
+        assert_eq!((code, err.as_str()), (0, ""));
+        assert!(home.join("dist").join(name).exists(), "{name}");
+    }
+    let package = home.join("dist").join(&names[1].1);
+    let field = |name: &str| run(Command::new("dpkg-deb").arg("-f").arg(&package).arg(name));
+    assert_eq!((field("Architecture").trim(), field("Depends").trim()), ("arm64", "libc6 (>= 2.17)"));
+}
+
+/// A program for Windows as far as its head and the names of the libraries that it is linked with.
+fn exe(libraries: &[&str]) -> Vec<u8> {
+    const ADDRESS: u32 = 0x1000;
+    let mut names = Vec::new();
+    let mut table = Vec::new();
+    for library in libraries {
+        let name = ADDRESS + 20 * (libraries.len() as u32 + 1) + names.len() as u32;
+        table.extend([0, 0, 0, name, 0].into_iter().flat_map(u32::to_le_bytes));
+        names.extend(library.bytes().chain([0]));
+    }
+    table.extend([0; 20]);
+    table.extend(names);
+    let mut file = vec![0; 512];
+    let mut put = |at: usize, bytes: &[u8]| file[at..at + bytes.len()].copy_from_slice(bytes);
+    put(0, b"MZ");
+    put(60, &64u32.to_le_bytes());
+    put(64, b"PE\0\0\x64\x86\x01\0");
+    // The optional head, and in it 16 tables, of which the second one is that of libraries.
+    put(84, &240u16.to_le_bytes());
+    put(88, &0x20bu16.to_le_bytes());
+    put(196, &16u32.to_le_bytes());
+    put(208, &ADDRESS.to_le_bytes());
+    // The one section.
+    for (at, number) in [(340, ADDRESS), (344, table.len() as u32), (348, 512)] {
+        put(at, &number.to_le_bytes());
+    }
+    file.extend(table);
+    file
+}
+
+/// Text for Windows is what the source tree has, with other ends of lines.
+#[test]
+fn an_archive_for_windows_has_the_program_its_scenes_and_texts() {
+    if !has("python3") {
+        return skip::note("packages need python3: apt-get install python3");
+    }
+    let home = folder("package-zip");
+    let program = home.join("program.exe");
+    std::fs::write(&program, exe(&["KERNEL32.dll", "user32.dll"])).unwrap();
+    let words = ["zip", "--program", &text(&program), "--out", "made"];
+    let packed = |time: &str| {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tools/package.py");
+        let mut command = Command::new("python3");
+        command.arg(script).args(words).current_dir(&home).env("SOURCE_DATE_EPOCH", time);
+        outcome(&command.output().unwrap())
+    };
+    let (code, _, err) = packed("1700000000");
+    if code != 0 && err.contains("cargo failed") {
+        return skip::note("the libraries for Windows are not here: cargo fetch");
+    }
+    assert_eq!((code, err.as_str()), (0, ""));
+    let name = format!("kintsugi-{}-x86_64-windows", env!("CARGO_PKG_VERSION"));
+    let made = home.join("made").join(format!("{name}.zip"));
+    let bytes = std::fs::read(&made).unwrap();
+    packed("1700000000");
+    assert!(std::fs::read(&made).unwrap() == bytes, "its bytes differ");
+    let mut archive = zip::ZipArchive::new(std::io::Cursor::new(bytes)).unwrap();
+    let mut of = |path: &str| {
+        let mut bytes = Vec::new();
+        std::io::copy(&mut archive.by_name(&format!("{name}/{path}")).unwrap(), &mut bytes).unwrap();
+        bytes
+    };
+    assert_eq!(of("kintsugi.exe"), std::fs::read(&program).unwrap());
+    let top = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for scene in ["assets/scenes/vase.toml", "assets/scenes/wall.obj"] {
+        assert_eq!(of(scene), std::fs::read(top.join(scene)).unwrap());
+    }
+    let licence = String::from_utf8(of("LICENSE-MIT.txt")).unwrap();
+    assert!(licence.contains("\r\n"));
+    assert_eq!(licence.replace("\r\n", "\n"), std::fs::read_to_string(top.join("LICENSE-MIT")).unwrap());
+    let licences = String::from_utf8(of("LICENCES-OF-LIBRARIES.txt")).unwrap();
+    assert!(licences.contains("\nwindows-sys "), "its own libraries, and not those of this system");
+}
+
 #[test]
 fn what_cannot_be_packed_is_said_in_one_line() {
     if !(has("python3") && has("strip")) {
@@ -177,12 +296,23 @@ fn what_cannot_be_packed_is_said_in_one_line() {
     std::fs::write(&no_program, "no program").unwrap();
     let missing = text(&home.join("missing"));
     let no_runtime = text(&no_program);
+    let [whole, linked, cut] = ["whole.exe", "linked.exe", "cut.exe"].map(|name| home.join(name));
+    std::fs::write(&whole, exe(&["KERNEL32.dll"])).unwrap();
+    std::fs::write(&linked, exe(&["KERNEL32.dll", "libstdc++-6.dll"])).unwrap();
+    // Without the name of the library.
+    std::fs::write(&cut, &exe(&["KERNEL32.dll"])[..512 + 40]).unwrap();
+    let [whole, linked, cut] = [whole, linked, cut].map(|path| text(&path));
     for (words, told) in [
         (&["tar", "--program", &no_runtime][..], "no 64-bit Linux program"),
         (&["deb", "--program", &missing], "cargo build --release"),
         (&["appimage", HOOKS, "--program", PROGRAM, "--runtime", &no_runtime], "no 64-bit Linux program"),
         (&["appimage", HOOKS, "--program", PROGRAM, "--runtime", PROGRAM], "no runtime"),
         (&["tar", "--program", PROGRAM], "was built along with tests"),
+        (&["tar", "--program", &whole], "no 64-bit Linux program"),
+        (&["zip", "--program", &no_runtime], "no program for Windows"),
+        (&["zip", HOOKS, "--program", PROGRAM], "no program for Windows"),
+        (&["zip", "--program", &linked], "libstdc++-6.dll"),
+        (&["zip", "--program", &cut], "damaged"),
     ] {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tools/package.py");
         let mut command = Command::new("python3");

@@ -72,10 +72,14 @@ def date():
 
 
 def stripped(program):
-    """The program's bytes without symbols."""
+    """The bytes of a program, for Linux or Windows, without symbols."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "kintsugi"
-        output([os.environ.get("STRIP", "strip"), "-s", "-o", str(copy), str(program)])
+        try:
+            output([os.environ.get("STRIP", "strip"), "-s", "-o", str(copy), str(program)])
+        except PackageError as why:
+            tool = "for another processor, STRIP names the tool, as in STRIP=aarch64-linux-gnu-strip"
+            raise PackageError(f"{why}; {tool}") from None
         return copy.read_bytes()
 
 
@@ -134,14 +138,14 @@ def licence_files(folder):
 
 def licences(target):
     """One text with the licences of all crates in the program, each text once."""
-    texts, without = {}, {"Apache-2.0": [], "Unlicense": []}
+    texts, without = {}, {"Apache-2.0": [], "Unlicense": [], "BSL-1.0": []}
     listed = crates(target)
     for name, number, licence, folder in listed:
         found = list(licence_files(folder))
         for text in found:
             texts.setdefault(text, []).append(f"{name} {number}")
         if not found:
-            # The Unlicense gives everything away and asks for no text.
+            # The Unlicense asks for no text, and Boost's licence asks for none beside a program.
             terms = next((terms for terms in without if terms in licence), None)
             if terms is None:
                 raise PackageError(f"{name} ships no text of its licence, {licence}: extend licence_files")

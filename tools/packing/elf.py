@@ -46,6 +46,8 @@ OPENED = {
 }
 
 LOAD, DYNAMIC = 1, 2
+# Kind of the section with symbols that only debuggers read.
+SYMBOLS = 2
 NEEDED, STRINGS, VERSIONS, VERSION_COUNT = 1, 5, 0x6FFFFFFE, 0x6FFFFFFF
 
 
@@ -75,6 +77,7 @@ class Elf:
             raw = [struct.unpack_from("<IIQQQQ", data, self.sections_at + k * section_size) for k in range(sections)]
             strings = raw[names][4] if raw else 0
             self.sections = [(self.text(strings + r[0]), r[1], r[4], r[5]) for r in raw]
+            self.symbols = any(kind == SYMBOLS or name.startswith(".debug") for name, kind, _, _ in self.sections)
         except (struct.error, IndexError, ValueError):
             raise ElfError(f"{name}: the program is damaged; build it again") from None
         if self.machine not in MACHINES:

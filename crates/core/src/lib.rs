@@ -4,7 +4,7 @@
 //! coverage; [`svo`] arranges them as sparse voxel octrees; [`import`] runs these steps; a [`shape`] is the geometry of
 //! a body; [`fracture`] breaks a shape into parts, which are shapes again. [`compute`] chooses whether stages run on a
 //! device or on the processor's cores; [`files`] reads the user's files, [`registry`] has the tables of entries that
-//! settings choose by name.
+//! settings choose by name, [`threads`] lets forked processes work.
 
 #![deny(missing_docs)]
 // Whether threads may share a shape depends on all that the shape holds, down to a device's modules.
@@ -22,6 +22,7 @@ pub mod files;
 pub mod memory;
 pub mod parameter;
 pub mod registry;
+pub mod threads;
 pub mod mesh;
 pub mod svo;
 pub mod voxelize;

@@ -108,6 +108,29 @@ pub trait Arrays {
         });
         self.array_of_parts(name, shape, parts)
     }
+
+    /// The same for arrays of one type that are made of the same things, row by row: `columns` has the name of each and
+    /// how many numbers a row has, spans count rows, and `fill` writes the parts of those arrays that it gets.
+    ///
+    /// # Errors
+    /// As [`Arrays::array_of_parts`].
+    fn columns_of_spans<T: Element, S: Sync, const K: usize>(
+        &mut self,
+        columns: [(&str, usize); K],
+        spans: &[Span<S>],
+        fill: impl Fn(&S, [Option<&mut [T]>; K]) -> Result<(), ExportError> + Sync,
+    ) -> Result<(), ExportError> {
+        let rows: usize = spans.iter().map(|span| span.elements).sum();
+        for (k, (name, width)) in columns.into_iter().enumerate() {
+            let of_one = spans.iter().map(|span| Span { what: &span.what, elements: width * span.elements });
+            let of_one: Vec<Span<&S>> = of_one.collect();
+            self.array_of_spans(name, &shape_of(rows, width), &of_one, |&what, into: &mut [T]| {
+                let mut into = Some(into);
+                fill(what, std::array::from_fn(|at| if at == k { into.take() } else { None }))
+            })?;
+        }
+        Ok(())
+    }
 }
 
 /// A part of an array, in the order of the elements.
@@ -115,17 +138,45 @@ pub trait Arrays {
 pub struct Span<S> {
     /// What it is made of.
     pub what: S,
-    /// How many elements it has.
+    /// How many elements it has, or rows.
     pub elements: usize,
+}
+
+/// The shape of so many rows of `width` numbers.
+fn shape_of(rows: usize, width: usize) -> Vec<usize> {
+    if width == 1 { vec![rows] } else { vec![rows, width] }
 }
 
 /// Keeps arrays in memory.
 #[derive(Debug, Default)]
-pub struct Collected(pub Vec<NamedArray>);
+pub struct Collected<'a> {
+    /// Names of the arrays that are kept; without it all are.
+    pub names: Option<&'a [String]>,
+    /// The arrays, in the order in which they came.
+    pub arrays: Vec<NamedArray>,
+    /// Names of all arrays that came, also of those that are not kept.
+    pub seen: Vec<String>,
+}
 
-impl Arrays for Collected {
+impl Collected<'_> {
+    /// Whether the array of this name, which came, is kept.
+    fn takes(&mut self, name: &str) -> bool {
+        self.seen.push(name.to_owned());
+        self.wants(name)
+    }
+
+    fn keep<T: Element>(&mut self, name: &str, shape: &[usize], list: Vec<T>) {
+        self.arrays.push(NamedArray::new(name, shape, T::numbers(list)));
+    }
+}
+
+impl Arrays for Collected<'_> {
+    fn wants(&self, name: &str) -> bool {
+        self.names.is_none_or(|names| names.iter().any(|wanted| wanted == name))
+    }
+
     fn array<T: Element>(&mut self, name: &str, shape: &[usize], data: &[T]) -> Result<(), ExportError> {
-        self.array_of_parts(name, shape, std::iter::once(Ok(data.to_vec())))
+        self.array_of_parts(name, shape, std::iter::once_with(|| Ok(data.to_vec())))
     }
 
     fn array_of_parts<T: Element>(
@@ -134,6 +185,9 @@ impl Arrays for Collected {
         shape: &[usize],
         parts: impl Iterator<Item = Result<Vec<T>, ExportError>>,
     ) -> Result<(), ExportError> {
+        if !self.takes(name) {
+            return Ok(());
+        }
         let mut all: Vec<T> = Vec::new();
         for part in parts {
             let part = part?;
@@ -146,11 +200,10 @@ impl Arrays for Collected {
             }
         }
         check_count(name, shape, all.len())?;
-        self.0.push(NamedArray::new(name, shape, T::numbers(all)));
+        self.keep(name, shape, all);
         Ok(())
     }
 
-    /// All cores write into the array itself: most of the time goes into memory that the system hands out.
     fn array_of_spans<T: Element, S: Sync>(
         &mut self,
         name: &str,
@@ -158,19 +211,66 @@ impl Arrays for Collected {
         spans: &[Span<S>],
         fill: impl Fn(&S, &mut [T]) -> Result<(), ExportError> + Sync,
     ) -> Result<(), ExportError> {
-        check_count(name, shape, spans.iter().map(|span| span.elements).sum())?;
-        let mut all = vec![T::zeroed(); elements(shape)];
-        let mut rest = &mut all[..];
-        let mut places = Vec::with_capacity(spans.len());
-        for span in spans {
-            let (here, after) = rest.split_at_mut(span.elements);
-            places.push((&span.what, here));
-            rest = after;
+        if !self.takes(name) {
+            return Ok(());
         }
-        places.into_par_iter().try_for_each(|(what, here)| fill(what, here))?;
-        self.0.push(NamedArray::new(name, shape, T::numbers(all)));
+        check_count(name, shape, spans.iter().map(|span| span.elements).sum())?;
+        let [list] = filled([Some(1)], spans, |what, [into]| fill(what, into.unwrap_or_default()))?;
+        self.keep(name, shape, list.unwrap_or_default());
         Ok(())
     }
+
+    fn columns_of_spans<T: Element, S: Sync, const K: usize>(
+        &mut self,
+        columns: [(&str, usize); K],
+        spans: &[Span<S>],
+        fill: impl Fn(&S, [Option<&mut [T]>; K]) -> Result<(), ExportError> + Sync,
+    ) -> Result<(), ExportError> {
+        let wanted = columns.map(|(name, width)| self.takes(name).then_some(width));
+        let rows: usize = spans.iter().map(|span| span.elements).sum();
+        for ((name, width), list) in columns.into_iter().zip(filled(wanted, spans, fill)?) {
+            if let Some(list) = list {
+                self.keep(name, &shape_of(rows, width), list);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Lists with so many numbers in a row, or `None` in place of one that is not wanted. All cores write into the lists
+/// themselves: most of the time goes into memory that the system hands out.
+fn filled<T: Element, S: Sync, const K: usize>(
+    widths: [Option<usize>; K],
+    spans: &[Span<S>],
+    fill: impl Fn(&S, [Option<&mut [T]>; K]) -> Result<(), ExportError> + Sync,
+) -> Result<[Option<Vec<T>>; K], ExportError> {
+    if widths.iter().all(Option::is_none) {
+        return Ok(widths.map(|_| None));
+    }
+    let rows: usize = spans.iter().map(|span| span.elements).sum();
+    let mut all = widths.map(|width| width.map(|width| zeros(width * rows)));
+    let mut rest = all.each_mut().map(|list| list.as_deref_mut());
+    let mut places = Vec::with_capacity(spans.len());
+    for span in spans {
+        let here: [Option<&mut [T]>; K] = std::array::from_fn(|k| {
+            let (here, after) = rest[k].take()?.split_at_mut(widths[k]? * span.elements);
+            rest[k] = Some(after);
+            Some(here)
+        });
+        places.push((&span.what, here));
+    }
+    places.into_par_iter().try_for_each(|(what, here)| fill(what, here))?;
+    Ok(all)
+}
+
+/// So many zeros. All cores write them: memory that the allocator has used before it would clear on one core, with all
+/// others waiting, and the pages that the system adds come one after the other.
+fn zeros<T: Element>(count: usize) -> Vec<T> {
+    const BLOCK: usize = 1024;
+    let blocks = (0..count.div_ceil(BLOCK)).into_par_iter().map(|_| [T::zeroed(); BLOCK]);
+    let mut all = blocks.collect::<Vec<[T; BLOCK]>>().into_flattened();
+    all.truncate(count);
+    all
 }
 
 /// Hashes arrays instead of keeping them, by SHA-256. Of each array, in order, are hashed: its name, a zero byte, NumPy's name
@@ -271,11 +371,11 @@ mod tests {
             let (mut whole, mut pieced) = (Collected::default(), Collected::default());
             whole.array("a", &shape, &data).unwrap();
             pieced.array_of_parts("a", &shape, parts()).unwrap();
-            assert_eq!(whole.0, pieced.0);
+            assert_eq!(whole.arrays, pieced.arrays);
             let mut spanned = Collected::default();
             spanned.array_of_spans("a", &shape, &of_spans(&spans), copy).unwrap();
-            assert_eq!(whole.0, spanned.0);
-            assert_eq!(whole.0[0].numbers, Numbers::I32(data.clone()));
+            assert_eq!(whole.arrays, spanned.arrays);
+            assert_eq!(whole.arrays[0].numbers, Numbers::I32(data.clone()));
             let (mut whole, mut pieced) = (ArrayDigest::default(), ArrayDigest::default());
             whole.array("a", &shape, &data).unwrap();
             pieced.array_of_parts("a", &shape, parts()).unwrap();
@@ -294,6 +394,38 @@ mod tests {
         assert!(Collected::default().array_of_spans("a", &shape, &spans, cancelled).is_err());
         let error = ArrayDigest::default().array_of_parts("a", &shape, short()).unwrap_err().to_string();
         assert!(error.contains("array a") && error.contains("299"), "{error}");
+    }
+
+    #[test]
+    fn arrays_that_are_made_together_are_those_that_are_made_alone() {
+        // More rows than a block of zeros, and no multiple of it.
+        let spans = [0, 1, 3000, 17].map(|elements| Span { what: elements as f32, elements });
+        let fill = |what: &f32, [one, four]: [Option<&mut [f32]>; 2]| {
+            assert!(one.as_ref().is_none_or(|one| one.iter().all(|x| *x == 0.0)));
+            one.into_iter().flatten().for_each(|x| *x = *what);
+            for (i, row) in four.unwrap_or_default().as_chunks_mut::<4>().0.iter_mut().enumerate() {
+                *row = [i as f32, *what, 7.0, -1.0];
+            }
+            if *what > 5000.0 { Err(ExportError::Cancelled) } else { Ok(()) }
+        };
+        let columns = [("one", 1), ("four", 4)];
+        let mut together = Collected::default();
+        together.columns_of_spans(columns, &spans, fill).unwrap();
+        let [one, four] = &together.arrays[..] else { panic!("{} arrays", together.arrays.len()) };
+        assert_eq!((&one.shape[..], &four.shape[..]), (&[3018][..], &[3018, 4][..]));
+        let Numbers::F32(list) = &four.numbers else { panic!("{:?}", four.shape) };
+        assert_eq!(list[4 * 3000..4 * 3002], [2999.0, 3000.0, 7.0, -1.0, 0.0, 17.0, 7.0, -1.0]);
+        // One after the other, as files and digests take them.
+        let (mut alone, mut whole) = (ArrayDigest::default(), ArrayDigest::default());
+        alone.columns_of_spans(columns, &spans, fill).unwrap();
+        together.arrays.iter().for_each(|array| whole.add(array));
+        assert_eq!(alone.finish(), whole.finish());
+        let names = ["four".to_owned()];
+        let mut named = Collected { names: Some(&names), ..Collected::default() };
+        named.columns_of_spans(columns, &spans, fill).unwrap();
+        assert_eq!((&named.arrays[..], &named.seen), (&together.arrays[1..], &together.seen));
+        let cancelled = [Span { what: 6000.0, elements: 2 }];
+        assert!(Collected::default().columns_of_spans(columns, &cancelled, fill).is_err());
     }
 
     /// The bytes by hand, so that a program in another language can compute the digest.

@@ -1,8 +1,10 @@
 //! The solver's contacts as arrays.
 //!
-//! In: contacts of a step, and the bodies. Out: a dict of arrays with a row per contact, by the names of `contacts.npz`.
+//! In: a world after a step. Out: a dict of arrays with a row per contact, or per contact and substep, by the names of
+//! `contacts.npz`.
 
 use kintsugi::{
+    World,
     bodies::{Body, Contact, generator_number},
     export::{relative_velocity, velocity_apart},
     glam::DVec3,
@@ -10,7 +12,7 @@ use kintsugi::{
 use pyo3::{prelude::*, types::PyDict};
 
 use super::state::number;
-use crate::arrays;
+use crate::{arrays, errors::parameter};
 
 /// Arrays of why contacts were chosen, with their numbers of docs/files.md.
 const REASONS: [&str; 6] =
@@ -31,16 +33,35 @@ pub struct Contacts {
     substep_frictions: Vec<[f64; 3]>,
     step_impulses: Vec<f64>,
     step_frictions: Vec<[f64; 3]>,
-    /// Of rows by substep.
-    substeps: Vec<i32>,
+    /// Of rows by substep: their numbers, -1 where a contact was solved in no substep.
+    substeps: Option<Vec<i32>>,
     cells: Vec<f64>,
     /// By column: [`REASONS`].
     reasons: [Vec<i32>; 6],
 }
 
 impl Contacts {
-    /// The contacts of a step after which `bodies` are as they are.
-    pub fn of(contacts: &[Contact], bodies: &[Body]) -> Self {
+    /// The contacts of the last step of a world; `by_substep` with a row for each contact and substep.
+    ///
+    /// # Errors
+    /// `ParameterError` where rows by substep are asked for and the steps kept none.
+    pub fn of(world: &World, by_substep: bool) -> PyResult<Self> {
+        if !by_substep {
+            return Ok(Self::of_rows(&world.contacts(), &world.bodies));
+        }
+        if !world.contact_substeps {
+            let why = "by_substep: the steps kept no impulses of substeps";
+            return Err(parameter(format!(
+                "{why}; make the world, or play the scene, with contact_substeps=True"
+            )));
+        }
+        let rows = world.substep_contacts();
+        let substeps = rows.iter().map(|row| row.substep.map_or(-1, number)).collect();
+        Ok(Self { substeps: Some(substeps), ..Self::of_rows(rows, &world.bodies) })
+    }
+
+    /// Contacts of a step after which `bodies` are as they are.
+    fn of_rows(contacts: &[Contact], bodies: &[Body]) -> Self {
         // No zero has a sign, as in files.
         let plain = |v: DVec3| v.to_array().map(|x| x + 0.0);
         let mut all = Self::default();
@@ -75,17 +96,11 @@ impl Contacts {
         all
     }
 
-    /// The same of rows by substep, with their numbers: -1 where a contact was solved in no substep.
-    pub fn by_substep(contacts: &[Contact], bodies: &[Body]) -> Self {
-        let substeps = contacts.iter().map(|contact| contact.substep.map_or(-1, number)).collect();
-        Self { substeps, ..Self::of(contacts, bodies) }
-    }
-
     /// The same as arrays; `substep` is among them for rows by substep.
     ///
     /// # Errors
     /// `Error` where Python has no memory.
-    pub fn into_dict(self, py: Python<'_>, by_substep: bool) -> PyResult<Bound<'_, PyDict>> {
+    pub fn into_dict(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         let all = PyDict::new(py);
         all.set_item("bodies", arrays::rows(py, self.bodies)?)?;
         all.set_item("point", arrays::rows(py, self.points)?)?;
@@ -99,8 +114,8 @@ impl Contacts {
         all.set_item("substep_friction", arrays::rows(py, self.substep_frictions)?)?;
         all.set_item("step_impulse", arrays::list(py, self.step_impulses)?)?;
         all.set_item("step_friction", arrays::rows(py, self.step_frictions)?)?;
-        if by_substep {
-            all.set_item("substep", arrays::list(py, self.substeps)?)?;
+        if let Some(substeps) = self.substeps {
+            all.set_item("substep", arrays::list(py, substeps)?)?;
         }
         all.set_item("cell", arrays::list(py, self.cells)?)?;
         for (name, column) in REASONS.into_iter().zip(self.reasons) {

@@ -55,7 +55,7 @@ pub enum ArraySink {
     /// An archive.
     File(Npz),
     /// Memory.
-    Memory(Collected),
+    Memory(Collected<'static>),
 }
 
 impl ArraySink {

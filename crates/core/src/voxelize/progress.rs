@@ -6,9 +6,10 @@ use std::{
         atomic::{AtomicBool, AtomicU32, Ordering},
         mpsc::{self, RecvTimeoutError},
     },
-    thread,
     time::Duration,
 };
+
+use crate::threads;
 
 /// How often a waiting thread asks whether the work is still wanted.
 const ASK_EVERY: Duration = Duration::from_millis(20);
@@ -65,7 +66,7 @@ impl Progress {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Option<T> {
         let (done, answer) = mpsc::sync_channel(1);
-        let thread = thread::spawn(move || {
+        let thread = threads::spawn(move || {
             // Nobody waits any more if the work was cancelled.
             let _ = done.send(work());
         });
@@ -88,7 +89,7 @@ impl Progress {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Instant;
+    use std::{thread, time::Instant};
 
     /// The slowest steps of an import are a sort or another crate's, which ask nobody.
     #[test]

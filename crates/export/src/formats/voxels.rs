@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use crate::{
     fracture::Surface,
     svo::{
-        Forest, KeySlice, Leaves,
+        Forest, KeySlice,
         morton::{Key, decode},
         unpack_cut, unpack_normal,
     },
@@ -63,58 +63,20 @@ pub fn arrays(
     watch: &Watch,
 ) -> Result<Vec<NamedArray>, ExportError> {
     let arrays = arrays_of(Path::new(FORMAT.file), what)?;
-    let mut chosen = Chosen { names, seen: Vec::new(), into: Collected::default() };
-    put(&mut chosen, what, arrays, watch)?;
-    let unknown = names.unwrap_or_default().iter().find(|name| !chosen.seen.contains(name));
+    let kept = || Collected { names, ..Collected::default() };
+    let (mut all, mut of_pieces) = (kept(), kept());
+    // One core walks the object's octree; others begin with the pieces meanwhile.
+    let (source, pieces) =
+        rayon::join(|| put_source(&mut all, arrays), || put_pieces(&mut of_pieces, what, arrays, watch));
+    source.and(pieces)?;
+    all.arrays.append(&mut of_pieces.arrays);
+    all.seen.append(&mut of_pieces.seen);
+    let unknown = names.unwrap_or_default().iter().find(|name| !all.seen.contains(name));
     if let Some(unknown) = unknown {
-        let reason = format!("there is no array {unknown:?}; there are {}", chosen.seen.join(", "));
+        let reason = format!("there is no array {unknown:?}; there are {}", all.seen.join(", "));
         return Err(ExportError::Format { path: FORMAT.file.into(), reason });
     }
-    Ok(chosen.into.0)
-}
-
-/// Keeps the arrays with these names, or all.
-struct Chosen<'a> {
-    names: Option<&'a [String]>,
-    /// Names of all arrays that came.
-    seen: Vec<String>,
-    into: Collected,
-}
-
-impl Chosen<'_> {
-    fn takes(&mut self, name: &str) -> bool {
-        self.seen.push(name.to_owned());
-        self.wants(name)
-    }
-}
-
-impl Arrays for Chosen<'_> {
-    fn wants(&self, name: &str) -> bool {
-        self.names.is_none_or(|names| names.iter().any(|wanted| wanted == name))
-    }
-
-    fn array<T: Element>(&mut self, name: &str, shape: &[usize], data: &[T]) -> Result<(), ExportError> {
-        if self.takes(name) { self.into.array(name, shape, data) } else { Ok(()) }
-    }
-
-    fn array_of_parts<T: Element>(
-        &mut self,
-        name: &str,
-        shape: &[usize],
-        parts: impl Iterator<Item = Result<Vec<T>, ExportError>>,
-    ) -> Result<(), ExportError> {
-        if self.takes(name) { self.into.array_of_parts(name, shape, parts) } else { Ok(()) }
-    }
-
-    fn array_of_spans<T: Element, S: Sync>(
-        &mut self,
-        name: &str,
-        shape: &[usize],
-        spans: &[Span<S>],
-        fill: impl Fn(&S, &mut [T]) -> Result<(), ExportError> + Sync,
-    ) -> Result<(), ExportError> {
-        if self.takes(name) { self.into.array_of_spans(name, shape, spans, fill) } else { Ok(()) }
-    }
+    Ok(all.arrays)
 }
 
 /// SHA-256 of the arrays of `voxels.npz` in their order, as hexadecimal digits. Of each array are hashed: its name, a
@@ -144,9 +106,15 @@ fn put(
     arrays: &BreakArrays,
     watch: &Watch,
 ) -> Result<(), ExportError> {
-    let BreakArrays { source, grid, seeds, seed_object, .. } = arrays;
+    put_source(npz, arrays)?;
+    put_pieces(npz, what, arrays, watch)
+}
+
+/// Puts the arrays of the object before it broke.
+fn put_source(npz: &mut impl Arrays, arrays: &BreakArrays) -> Result<(), ExportError> {
+    let source = &arrays.source;
     let whole = Rows { id: 0, cell: 0, forest: source, tree: 0 };
-    let mut writing = Writing { npz: &mut *npz, pieces: vec![whole], watch: None, done: 0 };
+    let mut writing = Writing { npz, pieces: vec![whole], watch: None, done: 0 };
     writing.leaves("source", 3, put_coordinates)?;
     let count = source.internal_octants(0);
     let all = [Span { what: (), elements: 4 * count }];
@@ -154,9 +122,20 @@ fn put(
         put_octants(into, source, 0, |low, size| [low[0], low[1], low[2], size]);
         Ok(())
     })?;
-    writing.leaves("source_coverage", 1, put_coverage)?;
-    writing.leaves("source_plane", 4, put_planes)?;
+    writing.leaves("source_coverage", 1, |rows, range, into| {
+        into.copy_from_slice(&rows.forest.leaves.coverage[range]);
+    })?;
+    writing.leaves("source_plane", 4, put_planes)
+}
 
+/// Puts the arrays of the pieces, and what their breaks were.
+fn put_pieces(
+    npz: &mut impl Arrays,
+    what: &Assembly,
+    arrays: &BreakArrays,
+    watch: &Watch,
+) -> Result<(), ExportError> {
+    let BreakArrays { grid, seeds, seed_object, .. } = arrays;
     // Pieces without voxels have no rows.
     let rows = (0..).zip(&what.pieces).filter_map(|(id, piece)| {
         let (octree, cell) = piece.octree().zip(piece.cell)?;
@@ -171,16 +150,8 @@ fn put(
         let colors = rows.forest.leaves.colors[range].iter();
         into.iter_mut().zip(colors).for_each(|(to, color)| *to = u8::from(color.crack()));
     })?;
-    writing.leaves("normal", 3, |rows, range, into| {
-        by_leaf(range, into, |i| mean_normal(&rows.forest.leaves, i).to_array());
-    })?;
-    writing.leaves("coverage", 1, put_coverage)?;
-    writing.leaves("plane", 4, put_planes)?;
-    writing.leaves("cut", 4, |rows, range, into| {
-        // Zeros where a leaf has no second plane.
-        let row = |i: usize| unpack_cut(rows.forest.leaves.cuts[i]).map_or([0.0; 4], plane);
-        by_leaf(range, into, row);
-    })?;
+    let columns = [("normal", 3), ("coverage", 1), ("plane", 4), ("cut", 4)];
+    writing.columns(columns, put_surfaces)?;
     writing.inside()?;
     // Finding dust takes as long as several arrays.
     let gone = if npz.wants("dust") { dust(arrays, what) } else { Vec::new() };
@@ -247,21 +218,27 @@ impl<'a, A: Arrays> Writing<'a, '_, A> {
         width: usize,
         rows: impl Fn(&Rows<'a>, Range<usize>, &mut [T]) + Sync,
     ) -> Result<(), ExportError> {
+        self.columns([(name, width)], |piece, range, [into]| rows(piece, range, into.unwrap_or_default()))
+    }
+
+    /// The same for arrays that are made together: `rows` writes those that it gets.
+    fn columns<T: Element, const K: usize>(
+        &mut self,
+        columns: [(&str, usize); K],
+        rows: impl Fn(&Rows<'a>, Range<usize>, [Option<&mut [T]>; K]) + Sync,
+    ) -> Result<(), ExportError> {
         let spans: Vec<Span<(usize, Range<usize>)>> = (0..)
             .zip(&self.pieces)
             .flat_map(|(piece, rows)| chunks(rows.leaves()).map(move |range| (piece, range)))
-            .map(|(piece, range)| Span { elements: width * range.len(), what: (piece, range) })
+            .map(|(piece, range)| Span { elements: range.len(), what: (piece, range) })
             .collect();
-        let count: usize = self.pieces.iter().map(|piece| piece.leaves().len()).sum();
-        let shape = [count, width];
-        let shape = if width == 1 { &shape[..1] } else { &shape };
         let (pieces, watched) = (&self.pieces, watched(self.watch, self.done, spans.len()));
-        self.npz.array_of_spans(name, shape, &spans, |(piece, range), into| {
+        self.npz.columns_of_spans(columns, &spans, |(piece, range), into| {
             watched()?;
             rows(&pieces[*piece], range.clone(), into);
             Ok(())
         })?;
-        self.done += 1;
+        self.done += K;
         Ok(())
     }
 
@@ -327,11 +304,6 @@ pub fn internal_rows(forest: &Forest, tree: usize, piece: Option<i32>) -> Vec<i3
     rows
 }
 
-/// Writes a row of each leaf of a range.
-fn by_leaf<const N: usize>(range: Range<usize>, into: &mut [f32], row: impl Fn(usize) -> [f32; N]) {
-    into.as_chunks_mut::<N>().0.iter_mut().zip(range).for_each(|(to, i)| *to = row(i));
-}
-
 fn put_coordinates(rows: &Rows<'_>, range: Range<usize>, into: &mut [i32]) {
     let keys = rows.forest.leaves.keys.slice(range);
     into.as_chunks_mut::<3>().0.iter_mut().zip(keys.iter()).for_each(|(to, key)| {
@@ -339,14 +311,48 @@ fn put_coordinates(rows: &Rows<'_>, range: Range<usize>, into: &mut [i32]) {
     });
 }
 
-fn put_coverage(rows: &Rows<'_>, range: Range<usize>, into: &mut [f32]) {
-    into.copy_from_slice(&rows.forest.leaves.coverage[range]);
-}
-
 /// Planes of leaves: outward normal, and the signed distance from the voxel's centre along it, leaf units.
 fn put_planes(rows: &Rows<'_>, range: Range<usize>, into: &mut [f32]) {
     let leaves = &rows.forest.leaves;
-    by_leaf(range, into, |i| plane((unpack_normal(leaves.normals[i]), leaves.colors[i].offset())));
+    into.as_chunks_mut::<4>().0.iter_mut().zip(range).for_each(|(to, i)| {
+        *to = plane((unpack_normal(leaves.normals[i]), leaves.colors[i].offset()));
+    });
+}
+
+/// Normals, coverage, planes and second planes of leaves, those that are wanted. Normals are packed in words, and unpacking
+/// them takes longer than all else: it is done once for the arrays that have them.
+///
+/// The normal of a crack voxel of several cells is the mean of its two planes (2016, sec. 4.4; the octree stores both,
+/// because two planes give a sharper edge than their mean).
+fn put_surfaces(
+    rows: &Rows<'_>,
+    range: Range<usize>,
+    [normals, coverage, planes, cuts]: [Option<&mut [f32]>; 4],
+) {
+    let leaves = &rows.forest.leaves;
+    if let Some(into) = coverage {
+        into.copy_from_slice(&leaves.coverage[range.clone()]);
+    }
+    let mut normals = normals.unwrap_or_default().as_chunks_mut::<3>().0.iter_mut();
+    let [mut planes, mut cuts] =
+        [planes, cuts].map(|rows| rows.unwrap_or_default().as_chunks_mut::<4>().0.iter_mut());
+    if normals.len() + planes.len() + cuts.len() == 0 {
+        return;
+    }
+    for i in range {
+        let (own, second) = (unpack_normal(leaves.normals[i]), unpack_cut(leaves.cuts[i]));
+        if let Some(to) = normals.next() {
+            let other = second.filter(|_| leaves.colors[i].crack());
+            *to = other.map_or(own, |(other, _)| (own + other).normalize_or(own)).to_array();
+        }
+        if let Some(to) = planes.next() {
+            *to = plane((own, leaves.colors[i].offset()));
+        }
+        if let Some(to) = cuts.next() {
+            // Zeros where a leaf has no second plane.
+            *to = second.map_or([0.0; 4], plane);
+        }
+    }
 }
 
 /// A plane as a row, without negative zeros.
@@ -390,14 +396,4 @@ fn dust(arrays: &BreakArrays, what: &Assembly) -> Vec<i32> {
         }
     }
     rows
-}
-
-/// The normal of a leaf; in a crack voxel of several cells the mean of its two planes (2016, sec. 4.4; the octree
-/// stores both, because two planes give a sharper edge than their mean).
-fn mean_normal(leaves: &Leaves, i: usize) -> Vec3 {
-    let own = unpack_normal(leaves.normals[i]);
-    match unpack_cut(leaves.cuts[i]) {
-        Some((second, _)) if leaves.colors[i].crack() => (own + second).normalize_or(own),
-        _ => own,
-    }
 }
