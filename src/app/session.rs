@@ -449,7 +449,7 @@ impl Session {
             | Command::KeepNone
             | Command::Dab { .. }
             | Command::EraseAll
-            | Command::PaintByStress
+            | Command::PaintByStress(_)
             | Command::BreakWhereItPulls
             | Command::InvertKept
             | Command::BreakPin

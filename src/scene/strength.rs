@@ -318,20 +318,19 @@ impl BodyStrength {
     }
 
     /// The structure of a body that was broken into parts which hold.
-    #[must_use]
     pub(super) fn structure(
         &self,
         body: &Body,
         (broken, sections): (&Break, &[CrackSection]),
         around: &Around<'_>,
     ) -> Structure {
+        let cells = body.def.shape.as_octree().zip(broken.pattern.as_ref());
+        let seeds = cells.map_or_else(Vec::new, |(octree, pattern)| pattern.seeds_in_voxels(octree.level()));
         let part = |(number, part): (usize, &crate::fracture::Part)| {
-            let octree = part.shape.as_octree();
-            let seed = broken.pattern.as_ref().zip(octree).and_then(|(pattern, octree)| {
-                let own = part.cell as usize;
+            let seed = cells.and_then(|(octree, pattern)| {
                 // A cell of several seeds has no seed of its own.
                 let is_alone = pattern.objects.iter().filter(|object| **object == part.cell).count() == 1;
-                let seed = pattern.seeds_in_voxels(octree.level()).get(own).copied().filter(|_| is_alone)?;
+                let seed = seeds.get(part.cell as usize).copied().filter(|_| is_alone)?;
                 Some(octree.grid.origin + octree.grid.h * DVec3::from_array(seed))
             });
             StructurePart {
@@ -410,7 +409,8 @@ impl<'a> Around<'a> {
 /// Bounds of a part of a body, world, m.
 fn bounds_in_world(body: &Body, part: &Shape) -> (DVec3, DVec3) {
     let (shape, state) = (&body.def.shape, &body.state);
-    let corners = part.bounds().corners().map(|p| shape.to_world(state.position, state.rotation, p));
+    let corners = part.bounds().corners().map(|p| shape.local_from_part(part, p));
+    let corners = corners.map(|p| shape.to_world(state.position, state.rotation, p));
     corners.iter().fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), p| (low.min(*p), high.max(*p)))
 }
 
@@ -434,10 +434,10 @@ fn touches(body: &Body, part: &Shape, other: &Body) -> bool {
     let reach = BESIDE * (own.grid.h + octree.grid.h) / octree.grid.h;
     let bounds = other.def.shape.bounds();
     let (low, high) = (bounds.low - reach, bounds.high + reach);
-    let (state, there) = (&body.state, &other.state);
+    let (shape, state, there) = (&body.def.shape, &body.state, &other.state);
     own.forest.leaves.keys.slice(own.leaves()).iter().any(|key| {
         let local = DVec3::from_array(morton::decode(key).map(f64::from)) + 0.5;
-        let world = body.def.shape.to_world(state.position, state.rotation, local);
+        let world = shape.to_world(state.position, state.rotation, shape.local_from_part(part, local));
         let at = other.def.shape.to_local(there.position, there.rotation, world);
         at.cmpge(low).all()
             && at.cmple(high).all()

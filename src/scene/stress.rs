@@ -253,9 +253,10 @@ impl StressView {
         }));
     }
 
-    /// Dense dabs where the tension is greatest, not nearer to each other than `radius` (m), which share out `seeds` by their
-    /// tension. Empty where no stress is shown.
-    pub fn dabs(&self, object: u32, radius: f64, seeds: u32, most: usize) -> Vec<Dab> {
+    /// At most `most` dabs as `like` where the tension is greatest, not nearer to each other than their radius. Dense ones share
+    /// out its amount by their tension. Weak ones leave its amount where it pulls most, and more where it pulls less. Empty
+    /// where no stress is shown.
+    pub fn dabs(&self, like: &Dab, most: usize) -> Vec<Dab> {
         let Some(shown) = &self.shown else { return Vec::new() };
         let mut order: Vec<u32> = (0..shown.tension.len() as u32).collect();
         let tension = |cell: u32| shown.tension[cell as usize].min(shown.brightest);
@@ -267,21 +268,19 @@ impl StressView {
                 break;
             }
             let Some(cell) = shown.solver.body().cell(cell as usize) else { continue };
-            if places.iter().all(|(place, _)| place.distance(cell.centre) >= radius) {
+            if places.iter().all(|(place, _)| place.distance(cell.centre) >= like.radius) {
                 places.push((cell.centre, pull));
             }
         }
         let whole: f64 = places.iter().map(|(_, pull)| pull).sum();
-        let amount = |pull: f64| (f64::from(seeds) * pull / whole).round().clamp(0.0, 1000.0);
-        let dab = |(at, pull): (DVec3, f64)| Dab {
-            kind: Paint::Dense,
-            body: object,
-            at,
-            radius,
-            amount: Some(amount(pull)),
-            ..Dab::default()
+        let greatest = places.first().map_or(1.0, |(_, pull)| *pull);
+        let is_weak = like.kind == Paint::Weak;
+        let amount = |pull: f64| match is_weak {
+            true => 1.0 - (1.0 - like.amount()) * pull / greatest,
+            false => (like.amount() * pull / whole).round().clamp(0.0, 1000.0),
         };
-        places.into_iter().map(dab).filter(|dab| dab.amount() > 0.0).collect()
+        let dab = |(at, pull): (DVec3, f64)| Dab { at, amount: Some(amount(pull)), ..*like };
+        places.into_iter().map(dab).filter(|dab| is_weak || dab.amount() > 0.0).collect()
     }
 
     /// The seeds of `cells` around which there is little tension everywhere, ascending. Seeds of one body, such as the two of a
@@ -369,7 +368,14 @@ mod tests {
         let report = view.report().unwrap();
         assert!(report.of_blow && report.greatest > 0.0 && report.problem.is_none());
         let side = bounds[1].x - bounds[0].x;
-        let dabs = view.dabs(3, 0.1 * side, 40, 12);
+        let like = |kind: Paint, amount: f64| Dab {
+            kind,
+            body: 3,
+            radius: 0.1 * side,
+            amount: Some(amount),
+            ..Dab::default()
+        };
+        let dabs = view.dabs(&like(Paint::Dense, 40.0), 12);
         assert!((2..=12).contains(&dabs.len()), "{}", dabs.len());
         let seeds: f64 = dabs.iter().map(Dab::amount).sum();
         assert!((36.0..=44.0).contains(&seeds), "{seeds}");
@@ -377,6 +383,14 @@ mod tests {
             assert!(dab.body == 3 && dabs[..k].iter().all(|other| other.at.distance(dab.at) >= 0.1 * side));
             assert!(dab.at.cmpge(bounds[0]).all() && dab.at.cmple(bounds[1]).all());
         }
+        // Weaker bonds go to the same places: the least is left where it pulls most.
+        let weak = view.dabs(&like(Paint::Weak, 0.3), 12);
+        assert!(weak.len() >= dabs.len() && weak.iter().zip(&dabs).all(|(a, b)| a.at == b.at));
+        assert!((weak[0].amount() - 0.3).abs() < 1e-12 && weak.is_sorted_by_key(Dab::amount), "{weak:?}");
+        assert!(
+            weak.iter().all(|dab| dab.kind == Paint::Weak && (0.3..1.0).contains(&dab.amount())),
+            "{weak:?}"
+        );
         // Eight octants: those above are pulled by a blow on the top; seeds far outside have no cells and stay.
         let shape = &view.shown.as_ref().unwrap().wanted.shape;
         let octree = shape.as_octree().unwrap();

@@ -14,6 +14,7 @@ use crate::{
         BodyId,
         structure::{Mode, StrengthMaterial},
     },
+    fracture::Paint,
     scene::{
         BodyStrength, BondFailure, Chart, ChartAxis, ChartForm, MOST_LUMPS, Sandbox, StressReport, Tuning,
     },
@@ -194,10 +195,16 @@ pub(super) fn stress(ui: &mut egui::Ui, report: &StressReport, out: &mut UiOutpu
         (_, true) => figure(ui, "Tension", format!("{} for each newton", stress_text(report.greatest))),
         (_, false) => figure(ui, "Tension", stress_text(report.greatest)),
     }
-    let tip = "Paint the places of greatest tension for smaller pieces: as many seeds as the pattern has are added there. The \
-               brush erases them";
-    let paint = ui.button("Seeds where it pulls").on_hover_text(tip);
-    out.on_click("paint_by_stress", &paint, || Command::PaintByStress);
+    ui.horizontal_wrapped(|ui| {
+        let tip = "Paint the places of greatest tension for smaller pieces: as many seeds as the pattern has are added \
+                   there. The brush erases them";
+        let paint = ui.button("Seeds where it pulls").on_hover_text(tip);
+        out.on_click("paint_by_stress", &paint, || Command::PaintByStress(Paint::Dense));
+        let tip = "Paint the same places for weaker bonds: where it pulls most they keep the share that the brush leaves. The \
+                   brush erases them";
+        let weaken = ui.button("Weaker there").on_hover_text(tip);
+        out.on_click("weaken_by_stress", &weaken, || Command::PaintByStress(Paint::Weak));
+    });
     let tip = "At the pinned impact: cells where little pulls stay with the body, so that the break ends where the stress does";
     let ends = ui.button("Break only where it pulls").on_hover_text(tip);
     out.on_click("break_where_it_pulls", &ends, || Command::BreakWhereItPulls);

@@ -6,6 +6,7 @@ use super::Keymap;
 use crate::{
     bodies::BodyId,
     compute::Choice,
+    fracture::Paint,
     mesh::{Objects, Units, Up},
     render::{Axis, Camera},
     scene::{Chart, ExportOrder, MaterialPreset, PieceEdit, Pose, Tuning, Way, variants::SheetOrder},
@@ -200,8 +201,8 @@ pub enum Command {
         /// Take dabs away instead.
         erases: bool,
     },
-    /// Paint dense dabs where the stress on display is greatest.
-    PaintByStress,
+    /// Paint dense or weak dabs where the stress on display is greatest.
+    PaintByStress(Paint),
     /// Make the cells of the pinned impact stay where the stress on display pulls little.
     BreakWhereItPulls,
     /// Take all dabs of the brush away.

@@ -108,8 +108,8 @@ impl Session {
                     self.say(NoticeKind::Remark, why);
                 }
             }
-            Command::PaintByStress => {
-                let painted = self.sandbox.as_mut().map_or(0, crate::scene::Sandbox::paint_by_stress);
+            Command::PaintByStress(kind) => {
+                let painted = self.sandbox.as_mut().map_or(0, |sandbox| sandbox.paint_by_stress(*kind));
                 if painted == 0 {
                     self.say(
                         NoticeKind::Remark,

@@ -26,7 +26,7 @@ pub(in crate::scene) struct Split {
     pub structure: Structure,
     /// The sets of parts (indices in the structure) that are still connected.
     pub sets: Vec<Vec<u32>>,
-    /// What shapes of several parts are made of.
+    /// What shapes of several parts are made of. Of meshes the list is empty, since the structure has them all.
     pub ingredients: Ingredients,
     /// A blow that pushes what comes free, and how far it reaches, m.
     pub blow: Option<(Blow, f64)>,
@@ -107,12 +107,19 @@ impl Splitting {
 }
 
 fn shapes(split: &Split, cancel: &Cancel) -> Result<Vec<Arc<Shape>>, SandboxError> {
+    let (parts, whole) = (&split.structure.parts, &split.structure.whole);
     let one = |set: &Vec<u32>| {
-        let numbers: Vec<u32> = set.iter().map(|part| split.structure.parts[*part as usize].number).collect();
-        match set.as_slice() {
-            [alone] => Ok(Arc::clone(&split.structure.parts[*alone as usize].shape)),
-            _ => joined_shape(&split.ingredients, &numbers, &split.structure.whole, cancel).map(Arc::new),
-        }
+        let numbers: Vec<u32> = set.iter().map(|part| parts[*part as usize].number).collect();
+        let own = |part: &u32| Arc::clone(&parts[*part as usize].shape);
+        let joined = match (set.as_slice(), &split.ingredients) {
+            ([alone], _) => return Ok(own(alone)),
+            (all, Ingredients::Meshes(_)) => {
+                let meshes = Ingredients::Meshes(all.iter().map(own).collect());
+                joined_shape(&meshes, &numbers, whole, cancel)
+            }
+            (_, trees) => joined_shape(trees, &numbers, whole, cancel),
+        };
+        joined.map(Arc::new)
     };
     if let Ingredients::Trees { rejoin, .. } = &split.ingredients
         && split.sets.iter().any(|set| set.len() > 1)

@@ -133,9 +133,9 @@ impl Sandbox {
         Some(format!("{} of {} bodies have no stress: {why}", failed.len(), self.stage.bodies().len()))
     }
 
-    /// Paints dense dabs where the tension on display is greatest, with as many seeds in all as the pattern has. Returns how
-    /// many dabs there are.
-    pub fn paint_by_stress(&mut self) -> usize {
+    /// Paints dabs where the tension on display is greatest: dense ones with as many seeds in all as the pattern has, or weak ones
+    /// that leave what the brush leaves where it pulls most. Returns how many dabs there are.
+    pub fn paint_by_stress(&mut self, kind: Paint) -> usize {
         let Some(body) = self.stress.body(&self.stage) else { return 0 };
         let object = self.stage.info_or_whole(body.id).object;
         if object >= self.bodies_of_scene() {
@@ -143,7 +143,12 @@ impl Sandbox {
         }
         let mut tuning: Tuning = self.document.tuning().clone();
         let radius = tuning.brush.radius * body.def.object_size_m;
-        let dabs = self.stress.dabs(object as u32, radius, tuning.fracture.seed_count(), MOST_BY_STRESS);
+        let amount = match kind {
+            Paint::Weak => tuning.brush.strength,
+            _ => f64::from(tuning.fracture.seed_count()),
+        };
+        let like = Dab { kind, body: object as u32, radius, amount: Some(amount), ..Dab::default() };
+        let dabs = self.stress.dabs(&like, MOST_BY_STRESS);
         let count = dabs.len().min(MAX_DABS.saturating_sub(tuning.fracture.paint.len()));
         if count > 0 {
             tuning.fracture.paint.extend(dabs.into_iter().take(count));

@@ -47,11 +47,11 @@ impl Sandbox {
         TimedBreak { broken, sections, seconds }: TimedBreak,
     ) -> Result<(), SandboxError> {
         let Some(body) = self.stage.body(job.body).cloned() else { return Ok(()) };
-        if broken.parts.len() < 2 {
-            return Err(SandboxError::NoCrack);
-        }
         if let Some(problem) = broken.params.hold_problem() {
             return Err(FractureError::Params(format!("what holds by bonds {problem}")).into());
+        }
+        if broken.parts.len() < 2 {
+            return Err(SandboxError::NoCrack);
         }
         if sections.is_empty() {
             let text = "no two of the parts share a crack that bonds could hold closed; give the fracture other seeds";
@@ -78,6 +78,8 @@ impl Sandbox {
         for octree in broken.parts.iter().filter_map(|part| part.shape.as_octree()) {
             self.take_in(arena, &octree.forest)?;
         }
+        let shapes = broken.parts.iter().map(|part| &part.shape);
+        self.stage.hold_surfaces(shapes, || self.history.shrink() || self.timeline.shrink());
         let label = self.name_of_break(body.id, job.cause).replacen("break", "crack", 1);
         match job.cause {
             Cause::User => self.keep_step(&label),
@@ -228,7 +230,8 @@ impl Sandbox {
             return Ok(());
         }
         let origin = self.stage.info_or_whole(id).origin;
-        let ingredients = match sets.iter().any(|set| set.len() > 1) {
+        let of_meshes = structure.parts.iter().all(|part| part.shape.as_mesh().is_some());
+        let ingredients = match !of_meshes && sets.iter().any(|set| set.len() > 1) {
             true => self.trees_of(origin.map_or(usize::MAX, |origin| origin.record)).map_err(|_| gone())?,
             false => crate::scene::jobs::Ingredients::Meshes(Vec::new()),
         };

@@ -262,6 +262,12 @@ pub trait Breaker: Send + Sync {
         None
     }
 
+    /// Whether parts that are meshes have the same triangles, corner for corner, on both sides of a crack: bonds can then hold
+    /// them together, and several become one mesh again.
+    fn shares_faces(&self) -> bool {
+        false
+    }
+
     /// Prepares what cutting there needs and takes a while to make; a cut without it prepares by itself.
     ///
     /// # Errors

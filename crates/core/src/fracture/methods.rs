@@ -50,6 +50,11 @@ impl MethodEntry {
         MethodId(self.name)
     }
 
+    /// Whether several of its parts become one shape again.
+    fn rejoins(&self) -> bool {
+        if self.of_voxels { self.by_seeds } else { self.breaker.shares_faces() }
+    }
+
     /// Whether it breaks any object by a blow alone, without a file or parts that are there.
     #[must_use]
     pub fn needs_only_a_blow(&self) -> bool {
@@ -97,15 +102,16 @@ impl FractureParams {
     }
 
     /// Why bonds cannot hold the parts of such a break together, and what to do; `None` if they can. What holds is made one
-    /// shape of again and again, which takes voxels, and cells of seeds that tell them apart.
+    /// shape of again and again, which takes voxels and cells of seeds that tell them apart, or meshes that share faces.
     #[must_use]
     pub fn hold_problem(&self) -> Option<String> {
-        let entry = self.method.entry();
-        if !(entry.of_voxels && entry.by_seeds) {
-            let octree = MethodId::default();
+        if !self.method.entry().rejoins() {
+            let able: Vec<_> =
+                BUILT_IN.iter().filter(|entry| entry.rejoins()).map(|entry| entry.name).collect();
             return Some(format!(
-                "needs parts of voxels, which the method {} does not make; give the fracture the method {octree}",
-                self.method
+                "needs parts that become one again, which the method {} does not make; give the fracture the method {}",
+                self.method,
+                able.join(" or ")
             ));
         }
         let is_dust = self.surface == Surface::Dusty;
@@ -154,17 +160,17 @@ mod tests {
     }
 
     #[test]
-    fn bonds_hold_voxels_alone_and_a_refusal_names_the_method_that_makes_them() {
+    fn bonds_hold_what_becomes_one_again_and_a_refusal_names_the_methods_that_make_such_parts() {
         let octree = FractureParams::default();
         assert_eq!(octree.hold_problem(), None);
+        assert_eq!(octree.by(box_cut::METHOD.id(), Surface::Planar).hold_problem(), None);
         let dusty = FractureParams { surface: Surface::Dusty, ..octree.clone() };
         assert!(dusty.hold_problem().unwrap().contains("planar or rough"));
-        let cut = octree.by(box_cut::METHOD.id(), Surface::Planar);
-        let problem = cut.hold_problem().unwrap();
-        assert!(
-            problem.contains("method box-cut does not") && problem.ends_with("method octree"),
-            "{problem}"
-        );
+        for method in [&cutter::METHOD, &parts::METHOD] {
+            let problem = octree.by(method.id(), Surface::Planar).hold_problem().unwrap();
+            assert!(problem.contains(&format!("method {} does not", method.name)), "{problem}");
+            assert!(problem.ends_with("method octree or box-cut"), "{problem}");
+        }
     }
 
     #[test]

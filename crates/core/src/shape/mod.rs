@@ -366,6 +366,13 @@ impl Shape {
         }
     }
 
+    /// Transforms a point of the local space of `part` to that of this shape. Pieces of an octree share its grid.
+    #[must_use]
+    pub fn local_from_part(&self, part: &Self, p: DVec3) -> DVec3 {
+        let grid = |shape: &Self| shape.as_octree().map(|octree| octree.grid);
+        if grid(self) == grid(part) { p } else { self.local_from_shape(part.shape_from_local(p)) }
+    }
+
     /// The first hit of a ray (local space).
     #[must_use]
     pub fn pick(&self, origin: DVec3, direction: DVec3) -> Option<ShapeHit> {

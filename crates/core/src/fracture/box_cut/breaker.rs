@@ -140,6 +140,10 @@ impl Breaker for BoxCutBreaker {
         })
     }
 
+    fn shares_faces(&self) -> bool {
+        true
+    }
+
     fn prepare(&self, passes: &Passes, compute: &Compute) -> Result<(), GpuError> {
         compute.gpu().map_or(Ok(()), |gpu| CellPasses::shared(passes, gpu).map(|_| ()))
     }

@@ -232,15 +232,21 @@ pub(super) struct Pair {
 
 impl Adjacency {
     pub fn of(pieces: &[CutPiece]) -> Self {
-        let mut sides: Vec<([[u64; 3]; 3], At)> = pieces
+        let surfaces: Vec<&PieceMesh> = pieces.iter().map(|piece| &piece.surface).collect();
+        Self::of_surfaces(&surfaces)
+    }
+
+    /// The same of surfaces, which count as pieces in their order.
+    pub fn of_surfaces(surfaces: &[&PieceMesh]) -> Self {
+        let mut sides: Vec<([[u64; 3]; 3], At)> = surfaces
             .par_iter()
             .enumerate()
-            .flat_map_iter(|(p, piece)| {
-                let cracks =
-                    (0..piece.surface.faces.len()).filter(|t| piece.surface.faces[*t].side == Side::Inside);
+            .flat_map_iter(|(p, surface)| {
+                let surface: &PieceMesh = surface;
+                let cracks = (0..surface.faces.len()).filter(move |t| surface.faces[*t].side == Side::Inside);
                 cracks.map(move |t| {
-                    let corner = |i: u32| piece.surface.positions[i as usize].to_array().map(f64::to_bits);
-                    let mut corners = piece.surface.triangles[t].map(corner);
+                    let corner = |i: u32| surface.positions[i as usize].to_array().map(f64::to_bits);
+                    let mut corners = surface.triangles[t].map(corner);
                     corners.sort_unstable();
                     (corners, (p as u32, t as u32))
                 })
@@ -256,7 +262,7 @@ impl Adjacency {
             .collect();
         met.par_sort_unstable();
         let pairs = met.chunk_by(|a, b| a.0 == b.0).map(|all| {
-            let surface = &pieces[all[0].0[0] as usize].surface;
+            let surface = surfaces[all[0].0[0] as usize];
             let area = |t: u32| {
                 let [a, b, c] = surface.triangles[t as usize].map(|i| surface.positions[i as usize]);
                 0.5 * (b - a).cross(c - a).length()

@@ -160,6 +160,19 @@ pub fn rejoined(parts: &[&SolidMesh]) -> Result<Option<SolidMesh>, FractureError
     }))
 }
 
+/// The cracks between closed surfaces of one cut, by ascending pair of surfaces: the corners of the triangles that both have,
+/// counter-clockwise seen from outside the first one.
+pub(super) fn shared_cracks(surfaces: &[&PieceMesh]) -> Vec<([u32; 2], Vec<[DVec3; 3]>)> {
+    let crack = |pair: join::Pair| -> ([u32; 2], Vec<[DVec3; 3]>) {
+        let surface = surfaces[pair.pieces[0] as usize];
+        let corners = |[own, _]: &[u32; 2]| {
+            surface.triangles[*own as usize].map(|corner| surface.positions[corner as usize])
+        };
+        (pair.pieces, pair.triangles.iter().map(corners).collect())
+    };
+    Adjacency::of_surfaces(surfaces).pairs.into_iter().map(crack).collect()
+}
+
 /// How pieces become parts.
 pub struct Assembling<'a> {
     /// The cut mesh.
