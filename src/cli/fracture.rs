@@ -9,12 +9,12 @@ use crate::{
     export::{Aside, Format, FormatEntry, MeshKind, Needs},
     facade::{Engine, Error, Export, Fracture, finish, unit},
     fracture::{
-        FractureParams, Interior, Labelling, MAX_SEEDS, Material, MethodId, Preset, SeedSource, SmallRule,
-        Smallest, cutter,
+        Dab, FractureParams, Interior, Labelling, MAX_SEEDS, Material, MethodId, Paint, Preset, SeedSource,
+        SmallRule, Smallest, cutter,
     },
     import::ReadMesh,
     mesh::{self, Mesh, Objects, format_of},
-    scene::{MaterialPreset, presets::preset_of, read_seeds},
+    scene::{Follow, MaterialPreset, presets::preset_of, read_seeds},
     voxelize::Progress,
 };
 
@@ -45,6 +45,11 @@ pub struct FractureArgs {
     level: Option<u32>,
     #[command(flatten)]
     pattern: PatternArgs,
+    /// What the pattern follows beside the blow: weakness, the cracks by which the object comes apart most easily whatever loads
+    /// it; as many seeds again as the pattern has lie at these
+    #[arg(long, value_name = "WHAT", hide_possible_values = true, value_parser = choice::<Follow>())]
+    #[arg(conflicts_with_all = ["seeds_file", "cutter"])]
+    follow: Option<Follow>,
     #[command(flatten)]
     pub scene: SceneArgs,
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = formats(|_| true), hide_possible_values = true)]
@@ -360,6 +365,10 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
             let message = "--objects is for meshes; a scene's bodies have `objects`";
             return Err(CliError::Input(message.into()));
         }
+        if args.follow.is_some() {
+            let message = "--follow is for meshes; a scene's bodies have `follow`";
+            return Err(CliError::Input(message.into()));
+        }
         return scene_pieces::run(args, &reporter);
     }
     if let Some(option) = args.scene.given() {
@@ -371,6 +380,9 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     let seeds = args.pattern.check(level)?;
     let params = args.pattern.params();
     args.overlays.check(level, &params)?;
+    if let Some(what) = args.follow.and_then(|follow| follow.problem(&params)) {
+        return Err(CliError::Input(format!("--follow {what}")));
+    }
     let method = params.method;
     let of_voxels = args.format.iter().find(|format| format.needs == Needs::Voxels);
     if let Some(format) = of_voxels.filter(|_| !method.entry().of_voxels) {
@@ -388,6 +400,15 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     if format_of(&args.file) == Some(mesh::Format::Vox) && !args.pattern.names_interior() {
         // The inside of a voxel model has one colour, as its artist would give it.
         how.params.interior.material = Material::Plain;
+    }
+    let mut followed = String::new();
+    if let Some(follow) = args.follow {
+        let painted = reporter.stage("weakness", |_| follow.paint(&object.shape, &mut how.params));
+        painted.map_err(|error| about(&args.file, format!("--follow: {error}")))?;
+        let dense = how.params.paint.iter().filter(|dab| dab.kind == Paint::Dense);
+        let seeds: Vec<f64> = dense.map(Dab::amount).collect();
+        // An empty sum is -0.
+        followed = format!("{} seeds more at {} weak places\n", seeds.iter().sum::<f64>() + 0.0, seeds.len());
     }
     export.join_crumbs(&mut how.params);
     let plan = object.plan(&how)?;
@@ -441,6 +462,7 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
         if report.all_checks_hold() { "all hold" } else { "FAILED, see report.json" },
         args.out.display()
     );
+    line += &followed;
     if let Some(name) = &name {
         let count = beside.len();
         line += &format!(

@@ -16,7 +16,7 @@ use super::{
     options::choice,
     parse_point, parse_positive,
     progress::Reporter,
-    stress_modes::{ModesArgs, ModesReport},
+    stress_modes::{ModesArgs, ModesReport, OfCells},
 };
 use crate::{
     bodies::structure::StrengthMaterial,
@@ -211,13 +211,13 @@ pub fn run(args: &StressArgs) -> Result<(), CliError> {
     let body = Arc::new(ElasticBody::new(&octree, cells, material)?);
     let solution = reporter.stage("solve", |_| solved(args, &body))?.converged()?;
     let strength = args.material.strength().tension;
-    let (modes, part_of_cell) = args.modes.find(&body, strength, &reporter)?.unzip();
+    let (modes, of_cells) = args.modes.find(&body, strength, &reporter)?.unzip();
     let mut aside = Aside::begin(&args.out)?;
     aside.spare([args.file.clone()], NAMES)?;
     let findings = object.warnings.iter().chain(&object.health.notes).cloned().collect();
     let report = report((args, level), &solution, modes, findings);
     let folder = aside.path().to_owned();
-    write(&solution, &report, part_of_cell.as_deref(), &folder).map_err(|error| aside.moved(error))?;
+    write(&solution, &report, of_cells.as_ref(), &folder).map_err(|error| aside.moved(error))?;
     aside.finish()?.iter().for_each(|note| reporter.warn(note));
     super::print(&format!(
         "{} cells of {:.4} m, {} iterations; greatest tension {:.4e} Pa at {:.4}, {:.4}, {:.4}; greatest displacement {:.4e} m\n",
@@ -315,7 +315,7 @@ fn moves(solution: &Solution) -> Vec<DVec3> {
 fn write(
     solution: &Solution,
     report: &Report,
-    part_of_cell: Option<&[u32]>,
+    of_cells: Option<&OfCells>,
     folder: &std::path::Path,
 ) -> Result<(), ExportError> {
     let body = solution.body();
@@ -336,11 +336,9 @@ fn write(
     file.array("stress", &[n, 6], &stress)?;
     file.array("principal", &[n, 3], &principal)?;
     file.array("von_mises", &[n], &mises)?;
-    if let (Some(parts), Some(modes)) = (part_of_cell, &report.fracture_modes) {
-        let of_parts = modes.weakness_of_parts();
-        let weakness: Vec<f32> = parts.iter().map(|part| of_parts[*part as usize]).collect();
-        file.array("part", &[n], parts)?;
-        file.array("weakness", &[n], &weakness)?;
+    if let Some(of_cells) = of_cells {
+        file.array("part", &[n], &of_cells.part)?;
+        file.array("weakness", &[n], &of_cells.weakness)?;
     }
     file.finish()?;
     let path = folder.join(NAMES[1]);

@@ -1,7 +1,7 @@
 //! `kintsugi stress --modes`: which bonds of a body are weak, whatever loads it.
 //!
-//! In: the cells of a body, and how many parts and modes. Out: parts, bonds and modes for `report.json`, and the part of each
-//! cell.
+//! In: the cells of a body, and how many parts and modes. Out: parts, bonds and modes for `report.json`, and the part and the
+//! weakness of each cell.
 
 use clap::Args;
 use glam::DVec3;
@@ -68,6 +68,14 @@ struct ModeReport {
     jumps: Vec<f64>,
 }
 
+/// What each cell has, in the order of the body's cells.
+pub struct OfCells {
+    /// Index of its part.
+    pub part: Vec<u32>,
+    /// The greatest weakness of the bonds along its faces, 0 to 1.
+    pub weakness: Vec<f32>,
+}
+
 impl ModesArgs {
     /// The modes that are asked for, and the parts that they move; bonds open at `strength`, Pa.
     ///
@@ -78,7 +86,7 @@ impl ModesArgs {
         body: &ElasticBody,
         strength: f64,
         reporter: &Reporter,
-    ) -> Result<Option<(ModesReport, Vec<u32>)>, ElasticError> {
+    ) -> Result<Option<(ModesReport, OfCells)>, ElasticError> {
         let Some(count) = self.modes else { return Ok(None) };
         let divided = body.parts(self.parts.unwrap_or(PARTS) as usize)?;
         let bond = |section| ModeBond { section, strength };
@@ -86,8 +94,9 @@ impl ModesArgs {
         let found = reporter.stage("modes", |_| {
             FractureModes::new(&divided.parts, &bonds, count as usize, Cancel::never())
         })?;
+        let weakness = body.at_cracks(&divided, &found.weakness);
         let report = report(&divided, found, strength);
-        Ok(Some((report, divided.part_of_cell)))
+        Ok(Some((report, OfCells { part: divided.part_of_cell, weakness })))
     }
 }
 
@@ -135,17 +144,5 @@ impl ModesReport {
             (None, _) => "three or more modes tell whether one place is the weakest".to_owned(),
         };
         format!("{} modes of {parts} parts and {bonds} bonds; {weakest}\n", self.modes.len())
-    }
-
-    /// Of each part the greatest weakness of its bonds.
-    pub fn weakness_of_parts(&self) -> Vec<f32> {
-        let mut most = vec![0.0f32; self.parts.len()];
-        for bond in &self.bonds {
-            for part in bond.parts {
-                let of = &mut most[part as usize];
-                *of = of.max(bond.weakness as f32);
-            }
-        }
-        most
     }
 }

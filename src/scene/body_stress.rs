@@ -35,6 +35,20 @@ pub(super) fn elastic_body(shape: &Shape, density: f64) -> Result<Arc<ElasticBod
     ElasticBody::new(octree, LEVEL.min(octree.level()), material).map(Arc::new)
 }
 
+/// Edge of such a cell in leaf units of an octree of that leaf level, at least 1.
+pub(super) fn cell_size(level: u32) -> u32 {
+    1 << level.saturating_sub(LEVEL)
+}
+
+/// The cell of a body that holds a point of the grid, in leaf units of an octree of that leaf level with the same root.
+pub(super) fn cell_at(body: &ElasticBody, place: DVec3, level: u32) -> Option<usize> {
+    let low = (place * (f64::from(1u32 << body.level()) / f64::from(1u32 << level))).floor();
+    if !low.cmpge(DVec3::ZERO).all() {
+        return None;
+    }
+    body.cell_at(low.to_array().map(|v| v as u32))
+}
+
 /// Two measures of a stress, Pa.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StressFigures {
@@ -227,12 +241,7 @@ impl BodyStress {
     /// root. `None` where no cell is.
     #[must_use]
     pub fn at(&self, place: DVec3, level: u32) -> Option<StressFigures> {
-        let body = self.solution.body();
-        let low = (place * (f64::from(1u32 << body.level()) / f64::from(1u32 << level))).floor();
-        if !low.cmpge(DVec3::ZERO).all() {
-            return None;
-        }
-        let cell = body.cell_at(low.to_array().map(|v| v as u32))?;
+        let cell = cell_at(self.solution.body(), place, level)?;
         self.solution.stress().get(cell).map(StressFigures::from)
     }
 

@@ -2,7 +2,7 @@
 //! the two in step.
 
 use super::{
-    BodyStrength, FIELD_LEVEL, FieldSelection, Penalty, SceneView, Slice,
+    BodyStrength, FIELD_LEVEL, FieldSelection, Follow, Penalty, SceneView, Slice,
     contact_options::{FIELD_EPSILON, FIELD_POINTS},
 };
 use glam::{DQuat, DVec3};
@@ -392,6 +392,9 @@ pub struct SceneBody {
     /// Whether it is cracked before the start, by its `fracture`, and its parts hold together by bonds.
     #[serde(skip_serializing_if = "is_default")]
     pub hold: bool,
+    /// What its pattern follows: becomes paint when the scene is opened, and is absent then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub follow: Option<Follow>,
     /// Strength of the bonds, and anchors; absent: concrete without anchors.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strength: Option<Box<BodyStrength>>,
@@ -426,6 +429,7 @@ impl Default for SceneBody {
             fixed: false,
             break_threshold: None,
             hold: false,
+            follow: None,
             strength: None,
             fracture: FractureParams::default(),
         }

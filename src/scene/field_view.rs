@@ -1,13 +1,14 @@
-//! The distance fields of the bodies that slices show.
+//! The distance fields and the weakness of the bodies that slices show.
 //!
-//! In: whether a slice shows fields, the stage. Out: the fields of the visible bodies, as a worker makes them one
-//! after the other: a field takes up to some hundredths of a second, and slices show nothing of a body until its field
-//! is there.
+//! In: what slices need, the stage. Out: the fields of the visible bodies, as a worker makes them one
+//! after the other: a distance field takes up to some hundredths of a second, the weakness up to a second, and slices show nothing
+//! of a body until its field is there.
 
 use std::sync::Arc;
 
 use super::{
     BodyFields,
+    coloring::FieldKind,
     jobs::Worker,
     stage::{Stage, drawn_shapes},
 };
@@ -39,11 +40,11 @@ impl FieldView {
         self.job.is_some()
     }
 
-    /// Has a worker make the fields that are missing where slices show fields, or makes them itself if it `waits`;
-    /// drops fields of shapes that are gone.
-    pub fn update(&mut self, are_shown: bool, stage: &Stage, waits: bool) {
+    /// Has a worker make the fields that are missing of those that are `needed`, or makes them itself if it `waits`; drops fields
+    /// of shapes that are gone.
+    pub fn update(&mut self, needed: &[FieldKind], stage: &Stage, waits: bool) {
         self.fields.drop_gone();
-        if !are_shown {
+        if needed.is_empty() {
             (self.job, self.has_failed) = (None, false);
             return;
         }
@@ -58,7 +59,10 @@ impl FieldView {
         }
         let seen = stage.bodies().iter().filter(|body| !stage.status(body.id).hidden);
         let shapes = seen.flat_map(|body| drawn_shapes(&body.def));
-        let missing: Vec<Arc<Shape>> = shapes.filter(|shape| !self.fields.has(shape)).cloned().collect();
+        let all = shapes.flat_map(|shape| needed.iter().map(move |kind| (shape, *kind)));
+        let lacking = all.filter(|(shape, kind)| !self.fields.has(shape, *kind));
+        let missing: Vec<(Arc<Shape>, FieldKind)> =
+            lacking.map(|(shape, kind)| (Arc::clone(shape), kind)).collect();
         if missing.is_empty() || (self.has_failed && !waits) {
             return;
         }
@@ -66,7 +70,7 @@ impl FieldView {
         // One after the other, so that the first ones are kept where not all have room.
         let make = move |cancel: &Cancel| {
             let wanted = missing.iter().take_while(|_| cancel.check().is_ok());
-            wanted.for_each(|shape| drop(fields.of(shape)));
+            wanted.for_each(|(shape, kind)| drop(fields.of(shape, *kind)));
         };
         if waits {
             make(Cancel::never());

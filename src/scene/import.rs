@@ -2,7 +2,7 @@
 //!
 //! In: the bodies of a scene, and their meshes that were read before. Out: one [`Imported`] per body. A file is read
 //! once, and voxelised once for each level and orientation. A body of a file with several objects becomes several bodies
-//! before.
+//! before, and one that follows its weakness is painted after.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -10,10 +10,14 @@ use std::{
 };
 
 use super::{
-    Event, Scene, SceneBody, SceneFile,
+    Follow, Scene, SceneBody, SceneFile,
     parting::{object_key, part},
+    placement::scale_of,
+    weakness::{paint_by, weakness_of},
 };
 use crate::{
+    elastic::{ElasticError, Weakness},
+    fracture::Cancel,
     import::{ImportError, Imported, ReadMesh, display_name, read, read_while},
     measures::{Measures, level_or_refusal},
     mesh::{Objects, Up},
@@ -111,6 +115,10 @@ impl ImportJob {
                 let bodies: Vec<&SceneBody> = scene.objects().collect();
                 import_all(&bodies, (meshes, known), &shared)
             });
+            let imported = imported.map(|mut imported| {
+                follow(&mut scene, &mut imported, &Cancel::with(&shared));
+                imported
+            });
             // The channel is closed only when the window has closed or opened something else.
             let _ = sender.send(imported.map(|imported| (scene, imported)));
         });
@@ -137,11 +145,7 @@ impl ImportJob {
 fn fit_levels(scene: &mut Scene, meshes: &mut ReadMeshes, progress: &Progress) -> Result<(), ImportError> {
     let meters_per_unit = scene.meters_per_unit;
     let objects = objects_of(scene.objects());
-    let thrown = scene.events.iter_mut().filter_map(|event| match event {
-        Event::Projectile { body, .. } => Some(&mut **body),
-        Event::Impact { .. } | Event::Hand { .. } | Event::Move { .. } => None,
-    });
-    for body in scene.bodies.iter_mut().chain(thrown) {
+    for body in scene.objects_mut() {
         let Some(edge) = body.voxel_size.take() else { continue };
         if !meshes.contains_key(&body.mesh_key()) {
             read_for(body, &objects, meshes, progress)?;
@@ -157,6 +161,25 @@ fn fit_levels(scene: &mut Scene, meshes: &mut ReadMeshes, progress: &Progress) -
         body.fracture.fit(body.level);
     }
     Ok(())
+}
+
+/// Paints the bodies that follow something, which is absent then: what is saved has the paint. A body of which there is nothing to
+/// follow gets a warning.
+fn follow(scene: &mut Scene, imported: &mut [Imported], cancel: &Cancel) {
+    let meters_per_unit = scene.meters_per_unit;
+    // Equal bodies share their voxels.
+    let mut known: BTreeMap<usize, Result<Weakness, ElasticError>> = BTreeMap::new();
+    for (body, one) in scene.objects_mut().zip(imported) {
+        let Some(Follow::Weakness) = body.follow.take() else { continue };
+        let of = || weakness_of(&one.shape, cancel);
+        match known.entry(Arc::as_ptr(&one.forest).addr()).or_insert_with(of) {
+            Ok(found) => {
+                let scale = scale_of(one, body, meters_per_unit);
+                paint_by(found, scale, &mut body.fracture);
+            }
+            Err(error) => one.warnings.push(format!("there is nothing that `follow` could follow: {error}")),
+        }
+    }
 }
 
 /// The objects of files that bodies are: file, how its parts are grouped, number.

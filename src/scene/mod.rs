@@ -59,6 +59,7 @@ mod timeline;
 mod touching;
 mod tuning;
 pub mod variants;
+mod weakness;
 
 pub use crate::{
     fracture::{Cells, KeptCells, nearest_seed},
@@ -70,8 +71,8 @@ pub use break_log::{BreakLog, BreakRecord};
 pub use breaking::{Blow, BreakJob, BreakSummary, KeptSummary};
 pub use chart::{Chart, ChartAxis, ChartForm, ChartSeries, cell_as_it_was, cell_not_run};
 pub use coloring::{
-    BodyColors, BodyField, BodyFields, BodyPlace, ColorMap, Coloring, Fill, Key, Kind, LeafColors, Legend,
-    Painter, Place, Plate, Quantity, QuantityEntry, Range, Scale, SeedSet, Text as PlateText,
+    BodyColors, BodyField, BodyFields, BodyPlace, ColorMap, Coloring, FieldKind, Fill, Key, Kind, LeafColors,
+    Legend, Painter, Place, Plate, Quantity, QuantityEntry, Range, Scale, SeedSet, Text as PlateText,
     metres_per_pixel, scale_bar,
 };
 pub use contact_options::{FIELD_LEVEL, FieldSelection, MAX_FIELD_LEVEL, PairLevel, Penalty};
@@ -119,3 +120,4 @@ pub use timeline::{TakeInfo, Timeline};
 pub use tuning::{
     Brush, InsideView, LabelView, Missile, Pin, PreviewMode, Throw, Touching, Tuning, ViewTuning,
 };
+pub use weakness::Follow;

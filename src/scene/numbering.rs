@@ -72,6 +72,18 @@ impl Scene {
         self.bodies.iter().chain(thrown.into_iter().map(|(_, body)| body))
     }
 
+    /// The same, to be changed.
+    pub(super) fn objects_mut(&mut self) -> impl Iterator<Item = &mut SceneBody> {
+        let numbers = self.numbers_of_thrown();
+        let thrown = self.events.iter_mut().filter_map(|event| match event {
+            Event::Projectile { body, .. } => Some(&mut **body),
+            Event::Impact { .. } | Event::Hand { .. } | Event::Move { .. } => None,
+        });
+        let mut thrown: Vec<(usize, &mut SceneBody)> = numbers.into_iter().zip(thrown).collect();
+        thrown.sort_by_key(|(number, _)| *number);
+        self.bodies.iter_mut().chain(thrown.into_iter().map(|(_, body)| body))
+    }
+
     /// Writes the numbers of what events bring into these events, so that bodies and events can come and go.
     pub(super) fn claim_numbers(&mut self) {
         let numbers = self.numbers_of_thrown();

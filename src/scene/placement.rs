@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Metres per mesh unit of a body.
-fn scale_of(one: &Imported, body: &SceneBody, meters_per_unit: f64) -> f64 {
+pub(super) fn scale_of(one: &Imported, body: &SceneBody, meters_per_unit: f64) -> f64 {
     match body.size {
         Some(size) => size / longest_side(one),
         None => body.metres_of_unit(meters_per_unit),

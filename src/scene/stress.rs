@@ -12,7 +12,10 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use self::loads::{Solved, Wanted, converged, solve, wanted};
-use super::{Cells, Touching, body_stress::Stresses, document::Document, jobs::Worker, stage::Stage};
+use super::{
+    Cells, Touching, body_stress::Stresses, document::Document, jobs::Worker, stage::Stage,
+    weakness::weak_dabs,
+};
 use crate::{
     bodies::{Body, BodyId},
     elastic::ElasticError,
@@ -254,10 +257,13 @@ impl StressView {
     }
 
     /// At most `most` dabs as `like` where the tension is greatest, not nearer to each other than their radius. Dense ones share
-    /// out its amount by their tension. Weak ones leave its amount where it pulls most, and more where it pulls less. Empty
-    /// where no stress is shown.
+    /// out its amount by their tension. Weak ones leave its amount where it pulls most, and more where it pulls less. Where the
+    /// weakness is shown, dense ones with its amount and weak ones at the weak cracks. Empty where neither is.
     pub fn dabs(&self, like: &Dab, most: usize) -> Vec<Dab> {
         let Some(shown) = &self.shown else { return Vec::new() };
+        if let Some(weakness) = &shown.weakness {
+            return weak_dabs(weakness, like.body, like.amount.unwrap_or_default() as u32);
+        }
         let mut order: Vec<u32> = (0..shown.tension.len() as u32).collect();
         let tension = |cell: u32| shown.tension[cell as usize].min(shown.brightest);
         order.sort_by(|a, b| tension(*b).total_cmp(&tension(*a)).then(a.cmp(b)));
@@ -442,7 +448,14 @@ mod tests {
         let weak = Wanted { is_weakness: true, is_free: true, ..wanted(None) };
         let weak = solve(weak, None, Cancel::never()).unwrap();
         assert!(weak.stress.is_none() && weak.tension.len() == weak.solver.body().len());
-        assert_eq!(weak.tension.iter().copied().fold(0.0, f32::max), 1.0);
+        assert_eq!((weak.tension.iter().copied().fold(0.0, f32::max), weak.brightest), (1.0, 1.0));
+        let view = StressView { shown: Some(Arc::new(weak)), ..StressView::default() };
+        let dabs = view.dabs(&like(Paint::Dense, 40.0), 12);
+        let seeds: f64 = dabs.iter().filter(|dab| dab.kind == Paint::Dense).map(Dab::amount).sum();
+        assert!(
+            seeds == 40.0 && dabs.iter().any(|dab| dab.kind == Paint::Weak && dab.amount() < 0.5),
+            "{dabs:?}"
+        );
     }
 
     fn wanted_as(solved: &Solved) -> Wanted {

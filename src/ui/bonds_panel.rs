@@ -196,14 +196,27 @@ pub(super) fn stress(ui: &mut egui::Ui, report: &StressReport, out: &mut UiOutpu
         (_, false) => figure(ui, "Tension", stress_text(report.greatest)),
     }
     ui.horizontal_wrapped(|ui| {
-        let tip = "Paint the places of greatest tension for smaller pieces: as many seeds as the pattern has are added \
-                   there. The brush erases them";
-        let paint = ui.button("Seeds where it pulls").on_hover_text(tip);
+        let (label, tip) = if report.is_weakness {
+            (
+                "Seeds where it is weak",
+                "Paint the weak places for smaller pieces and weaker bonds: as many seeds as the pattern has are added there. \
+                 The brush erases both",
+            )
+        } else {
+            (
+                "Seeds where it pulls",
+                "Paint the places of greatest tension for smaller pieces: as many seeds as the pattern has are added there. \
+                 The brush erases them",
+            )
+        };
+        let paint = ui.button(label).on_hover_text(tip);
         out.on_click("paint_by_stress", &paint, || Command::PaintByStress(Paint::Dense));
-        let tip = "Paint the same places for weaker bonds: where it pulls most they keep the share that the brush leaves. The \
-                   brush erases them";
-        let weaken = ui.button("Weaker there").on_hover_text(tip);
-        out.on_click("weaken_by_stress", &weaken, || Command::PaintByStress(Paint::Weak));
+        if !report.is_weakness {
+            let tip = "Paint the same places for weaker bonds: where it pulls most they keep the share that the brush leaves. \
+                       The brush erases them";
+            let weaken = ui.button("Weaker there").on_hover_text(tip);
+            out.on_click("weaken_by_stress", &weaken, || Command::PaintByStress(Paint::Weak));
+        }
     });
     let tip = "At the pinned impact: cells where little pulls stay with the body, so that the break ends where the stress does";
     let ends = ui.button("Break only where it pulls").on_hover_text(tip);

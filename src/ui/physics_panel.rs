@@ -173,7 +173,8 @@ pub(super) fn show(
     let stress = "How much the aimed blow, or the weight where nothing is aimed, pulls the surface apart: gold, the brighter the \
                   more; elastic, on octree cells of level 5";
     shown.push((Touching::Stress, "stress", stress));
-    let weakness = "Where the body is weak whatever loads it: the stress of its softest vibrations, the brighter the greater";
+    let weakness = "Where the body is weak whatever loads it: the cracks by which it comes apart most easily, the brighter the \
+                    weaker";
     shown.push((Touching::Weakness, "weakness", weakness));
     let title = ("touching", "Show", "What is drawn over the picture: contacts, loads of bonds, or stress");
     choice(ui, out, title, &mut new.view.touching, &shown);

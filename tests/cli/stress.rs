@@ -1,6 +1,6 @@
-//! `kintsugi stress --modes`: where a body is weak whatever loads it, as files and as a line.
+//! Where a body is weak whatever loads it: `kintsugi stress --modes`, breaks that follow it, and pictures in its colours.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -41,12 +41,17 @@ fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
     value[name].as_array().unwrap_or_else(|| panic!("{name} in {value}"))
 }
 
-/// Two lumps of 3 m with a neck of 2 m between them, a quarter as thick.
+/// Two lumps of 3 m with a neck of 2 m between them, a quarter as thick, as a file in a folder.
+fn dumbbell(home: &Path) -> PathBuf {
+    let mesh = home.join("dumbbell.obj");
+    std::fs::write(&mesh, stepped_bar(&[[0.0, 3.0, 1.6], [3.0, 5.0, 0.4], [5.0, 8.0, 1.6]])).unwrap();
+    mesh
+}
+
 #[test]
 fn the_neck_of_a_dumbbell_is_where_it_is_weak() {
     let home = folder("stress-modes");
-    let mesh = home.join("dumbbell.obj");
-    std::fs::write(&mesh, stepped_bar(&[[0.0, 3.0, 1.6], [3.0, 5.0, 0.4], [5.0, 8.0, 1.6]])).unwrap();
+    let mesh = dumbbell(&home);
     let solve = |name: &str| {
         let out = home.join(name);
         let fixed = ["--level", "6", "--cells", "5", "--modes", "4", "--parts", "16"];
@@ -125,5 +130,66 @@ fn numbers_of_modes_and_parts_are_checked() {
             code == 2 && said.is_empty() && err.contains(says) && err.lines().count() == 1,
             "{wrong:?}: {err}"
         );
+    }
+}
+
+#[test]
+fn a_break_that_follows_the_weakness_has_twice_the_seeds_and_the_same_bytes_again() {
+    let home = folder("follow-weakness");
+    let mesh = text(&dumbbell(&home));
+    let broken = |name: &str, more: &[&str]| {
+        let out = home.join(name);
+        let fixed = ["fracture", &mesh, "--level", "5", "--pattern", "uniform", "--seeds", "12"];
+        let said = run([&fixed[..], &["--out", &text(&out)], more].concat())?;
+        let seeds = report(&out)["parameters"]["seeds"].as_u64();
+        Some((said, seeds, std::fs::read(out.join("voxels.npz")).unwrap()))
+    };
+    let Some((plain, own, _)) = broken("plain", &[]) else { return };
+    assert!(own == Some(12) && !plain.contains("weak places"), "{plain}");
+    let (said, seeds, bytes) = broken("one", &["--follow", "weakness"]).unwrap();
+    assert!(seeds == Some(24) && said.contains("12 seeds more at "), "{said}");
+    let (.., again) = broken("two", &["--follow", "weakness"]).unwrap();
+    assert!(bytes == again, "the same input gives the same bytes");
+}
+
+#[test]
+fn what_cannot_follow_the_weakness_is_refused_in_a_line() {
+    let home = folder("follow-wrong");
+    let (mesh, out) = (text(&dumbbell(&home)), text(&home.join("out")));
+    let scene = home.join("scene.toml");
+    let body = "[[body]]\nfile = \"dumbbell.obj\"\nlevel = 5\nfollow = \"weakness\"\nfracture = { method = \"parts\" }\n";
+    std::fs::write(&scene, body).unwrap();
+    let scene = text(&scene);
+    for (wrong, says) in [
+        (vec!["fracture", &mesh, "--follow", "stress"], "--follow"),
+        (vec!["fracture", &mesh, "--follow", "weakness", "--method", "parts"], "--follow adds seeds"),
+        (vec!["fracture", &mesh, "--follow", "weakness", "--seeds-file", "a.txt"], "--seeds-file"),
+        (vec!["fracture", &scene, "--follow", "weakness"], "--follow is for meshes"),
+        (vec!["fracture", &scene], "follow"),
+    ] {
+        let (code, said, err) = outcome(&kintsugi([&wrong[..], &["--out", &out]].concat()).output().unwrap());
+        assert!(
+            code == 2 && said.is_empty() && err.contains(says) && err.lines().count() == 1,
+            "{wrong:?}: {err}"
+        );
+    }
+}
+
+/// Where the colours were those of whole bodies, the dumbbell would have one colour, and the slice none.
+#[test]
+fn pictures_and_slices_have_the_colours_of_the_weakness() {
+    let home = folder("color-weakness");
+    let mesh = text(&dumbbell(&home));
+    let legend = home.join("legend.svg");
+    for (colors, has_weakest) in
+        [(&["--color-by", "weakness"][..], true), (&["--slice", "z50%:weakness"], false)]
+    {
+        let (picture, told) = (text(&home.join("picture.png")), text(&legend));
+        let fixed = ["render", &mesh, "--level", "6", "--size", "160x120", "--out", &picture];
+        let Some(_) = run([&fixed[..], &["--legend-file", &told], colors].concat()) else { return };
+        let svg = std::fs::read_to_string(&legend).unwrap();
+        assert!(svg.contains(">Weakness<") && svg.contains(">0<"), "{svg}");
+        assert!(svg.contains(">1<") || !has_weakest, "{svg}");
+        std::fs::remove_file(&legend).unwrap();
     }
 }

@@ -5,8 +5,8 @@
 //!
 //! An [`ElasticBody`] is the cells of one shape. A [`Solver`] is such a body, held somewhere or free; it is made once and
 //! solves for any number of loads. A [`Solution`] answers for cells ([`Solution::stress`], [`Solution::tension`]) and for
-//! points ([`Solution::stress_at`]). [`Solver::modes`] says where a body is weak, whatever loads it, and [`FractureModes`]
-//! which of its bonds are. Points are in shape space (metres, the axes of the imported object), forces in newtons, stresses
+//! points ([`Solution::stress_at`]). Where a body is weak, whatever loads it, [`Weakness`] says, and [`FractureModes`] which of
+//! its bonds are. Points are in shape space (metres, the axes of the imported object), forces in newtons, stresses
 //! in pascals.
 //!
 //! Results have the same bytes on any number of threads: every sum has one order.
@@ -45,7 +45,6 @@ mod fracture_modes;
 mod lattice;
 mod loads;
 mod material;
-mod modes;
 mod multigrid;
 mod parts;
 mod product;
@@ -54,6 +53,7 @@ mod solution;
 mod solver;
 mod stress;
 mod transfer;
+mod weakness;
 #[cfg(test)]
 mod tests;
 
@@ -62,8 +62,8 @@ pub use error::ElasticError;
 pub use fracture_modes::{FractureMode, FractureModes, MOST_MODES, MOST_PARTS, ModeBond, ModePart};
 pub use loads::Load;
 pub use material::Material;
-pub use modes::Modes;
 pub use parts::BodyParts;
 pub use solution::{Convergence, Solution};
 pub use solver::{Settings, Solver};
 pub use stress::Stress;
+pub use weakness::Weakness;

@@ -51,6 +51,25 @@ impl ElasticBody {
         Ok(BodyParts { parts, sections: self.sections(&lows, &part_of_cell), part_of_cell })
     }
 
+    /// Of each cell the greatest value of the cracks along its faces, 0 where there is none; `values` are of the cracks between
+    /// `parts`, in the order of their sections.
+    #[must_use]
+    pub fn at_cracks(&self, parts: &BodyParts, values: &[f64]) -> Vec<f32> {
+        let of = |cell: usize| parts.part_of_cell.get(cell).copied();
+        let value = |cell: usize, other: usize| {
+            let (one, two) = (of(cell)?, of(other)?);
+            let pair = [one.min(two), one.max(two)];
+            let crack = parts.sections.binary_search_by_key(&pair, |section| section.parts).ok()?;
+            values.get(crack).map(|value| *value as f32)
+        };
+        let greatest = |cell: usize| {
+            let low = self.cell(cell).map(|cell| cell.low);
+            let beside = low.into_iter().flat_map(|low| self.beside(low));
+            beside.filter_map(|other| value(cell, other)).fold(0.0, f32::max)
+        };
+        (0..self.len()).map(greatest).collect()
+    }
+
     /// The cells beside one, across its faces.
     fn beside(&self, low: [u32; 3]) -> impl Iterator<Item = usize> {
         (0..6).filter_map(move |side| {

@@ -125,11 +125,6 @@ impl Solver {
         self.is_free
     }
 
-    /// Bits of what is not held.
-    pub(crate) fn free_bits(&self) -> &[u32] {
-        self.multigrid.free()
-    }
-
     /// Solves for the displacements under loads. `start`, an earlier solution of this body, saves iterations if its loads
     /// were similar.
     ///
@@ -169,7 +164,7 @@ impl Solver {
     }
 
     /// Displacements under forces, for a full cell of edge 1 and Young's modulus 1.
-    pub(crate) fn conjugate_gradients(
+    fn conjugate_gradients(
         &self,
         forces: &Field<f64>,
         start: Option<Field<f64>>,

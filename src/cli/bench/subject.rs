@@ -73,6 +73,11 @@ impl Subject {
         }
         let several = scene.bodies.len() > 1;
         let subject = |(number, body): (usize, &SceneBody)| -> Result<Self, CliError> {
+            if body.follow.is_some() {
+                let what = "a body has `follow`, which bench does not read; leave it out, or save the scene in the window, which \
+                            writes it as paint";
+                return Err(about(file, what));
+            }
             let mut params = body.fracture.clone();
             params.seeds = args.seeds.unwrap_or(params.seeds);
             // An explicit number of seeds replaces the scene's file.

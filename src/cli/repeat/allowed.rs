@@ -21,7 +21,7 @@ const COMMANDS: [(&str, &str); 6] = [
 ];
 
 /// Options that take numbers or names of the program's own tables, or no value.
-const PLAIN: [&str; 99] = [
+const PLAIN: [&str; 100] = [
     "all-triangles",
     "bake",
     "blow-strength",
@@ -51,6 +51,7 @@ const PLAIN: [&str; 99] = [
     "field-most-points",
     "field-selection",
     "format",
+    "follow",
     "force",
     "fps",
     "frames",

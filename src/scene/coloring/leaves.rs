@@ -148,7 +148,7 @@ fn octree_of(shape: &Shape) -> Option<&Octree> {
 /// The value of each leaf of an octree, in their order; NaN without one. Nothing of another shape.
 fn values(quantity: Quantity, place: &BodyPlace<'_>, shape: &Arc<Shape>, fields: &BodyFields) -> Vec<f64> {
     let Some(octree) = octree_of(shape) else { return Vec::new() };
-    let field = Some(shape).filter(|_| quantity == Quantity::Field).and_then(|shape| fields.of(shape));
+    let field = quantity.field().and_then(|kind| fields.of(shape, kind));
     let body = BodyPlace { field: field.as_deref(), ..*place };
     let value = |leaf: usize| {
         let low = morton::decode(octree.forest.leaves.keys.at(leaf)).map(f64::from);

@@ -18,7 +18,7 @@ mod ticks;
 mod values;
 
 pub use choice::Coloring;
-pub use field::{BodyField, BodyFields};
+pub use field::{BodyField, BodyFields, FieldKind};
 pub use leaves::LeafColors;
 pub(super) use leaves::LeafValues;
 pub use legend::{Key, Legend, MOST_ROWS};

@@ -4,7 +4,7 @@
 
 use glam::DVec3;
 
-use super::field::BodyField;
+use super::field::{BodyField, FieldKind};
 use crate::{
     fracture::UNIT_BITS,
     registry::LEFT_OUT,
@@ -75,7 +75,7 @@ pub struct BodyPlace<'a> {
     pub pair_level: Option<u32>,
     /// Number of its connected part, an island, in the break that made it.
     pub label: Option<u32>,
-    /// Its distance field.
+    /// What the quantity needs of its form: its distance field, or its weakness.
     pub field: Option<&'a BodyField>,
 }
 
@@ -166,6 +166,7 @@ kintsugi_core::table! {
         SeedDistance = SEED_DISTANCE,
         CrackDistance = CRACK_DISTANCE,
         Field = FIELD,
+        Weakness = WEAKNESS,
     }
 }
 
@@ -199,6 +200,16 @@ impl Quantity {
     #[must_use]
     pub fn is_built(self) -> bool {
         cfg!(feature = "papers") || self != Self::Field
+    }
+
+    /// What it needs of the body's form that takes long to make.
+    #[must_use]
+    pub fn field(self) -> Option<FieldKind> {
+        match self {
+            Self::Field => Some(FieldKind::Distance),
+            Self::Weakness => Some(FieldKind::Weakness),
+            _ => None,
+        }
     }
 
     /// The names of all that this build has, with commas between them.
@@ -408,6 +419,19 @@ static FIELD: QuantityEntry = QuantityEntry {
             let depth = place.body.field?.at(place.voxel?.centre)?;
             let is_mesh = place.body.shape.as_mesh().is_some();
             Some(depth * if is_mesh { place.body.shape.unit_m() } else { place.body.unit_m })
+        },
+    )
+};
+
+static WEAKNESS: QuantityEntry = QuantityEntry {
+    of_voxels: true,
+    ..number(
+        ["weakness", "Weakness", ""],
+        "Where the piece is weak whatever loads it, 0 to 1: the weakness of the crack that runs along the cell of level 5 \
+           that holds the voxel, among those by which the piece comes apart most easily",
+        |place| {
+            let voxel = place.voxel?;
+            place.body.field?.weakness_at(voxel.centre, voxel.octree.level())
         },
     )
 };

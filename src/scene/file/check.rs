@@ -204,6 +204,9 @@ impl Section {
             return self.fail(name, what);
         }
         self.hold(body.hold, &body.fracture)?;
+        if let Some(what) = body.follow.and_then(|follow| follow.problem(&body.fracture)) {
+            return self.fail("follow", what);
+        }
         self.fracture(&body.fracture, Some(body.finest_level()))
     }
 }

@@ -220,6 +220,7 @@ fn every_field_is_documented() {
     scene.bodies[0].up = crate::mesh::Up::MinusZ;
     scene.bodies[0].units = Some(crate::mesh::Units::Cm);
     scene.bodies[0].voxel_size = Some(0.002);
+    scene.bodies[0].follow = Some(crate::scene::Follow::Weakness);
     scene.bodies[0].fallback = Some("builtin:statue".into());
     let fracture = &mut scene.bodies[0].fracture;
     fracture.island_level = Some(7);

@@ -134,7 +134,8 @@ impl Sandbox {
     }
 
     /// Paints dabs where the tension on display is greatest: dense ones with as many seeds in all as the pattern has, or weak ones
-    /// that leave what the brush leaves where it pulls most. Returns how many dabs there are.
+    /// that leave what the brush leaves where it pulls most; where the weakness is on display, dense and weak dabs at the weak
+    /// cracks. Returns how many dabs there are.
     pub fn paint_by_stress(&mut self, kind: Paint) -> usize {
         let Some(body) = self.stress.body(&self.stage) else { return 0 };
         let object = self.stage.info_or_whole(body.id).object;
@@ -148,7 +149,11 @@ impl Sandbox {
             _ => f64::from(tuning.fracture.seed_count()),
         };
         let like = Dab { kind, body: object as u32, radius, amount: Some(amount), ..Dab::default() };
-        let dabs = self.stress.dabs(&like, MOST_BY_STRESS);
+        let mut dabs = self.stress.dabs(&like, MOST_BY_STRESS);
+        // As of a drag, a weak dab that meets no bond of a body that holds would change nothing.
+        if let Some(structure) = &body.def.structure {
+            dabs.retain(|dab| dab.kind != Paint::Weak || meets_a_bond(structure, dab));
+        }
         let count = dabs.len().min(MAX_DABS.saturating_sub(tuning.fracture.paint.len()));
         if count > 0 {
             tuning.fracture.paint.extend(dabs.into_iter().take(count));

@@ -13,7 +13,7 @@ use crate::{
         Aim, BreakLog, Legend, LookingReport, Pin, PreviewMode, PreviewReport, Quantity, ScenePick, ShotLook,
         StepFigures, Touching, Tuning,
         body_stress::Stresses,
-        coloring::BodyColors,
+        coloring::{BodyColors, FieldKind},
         document::Document,
         field_view::FieldView,
         looking,
@@ -422,8 +422,9 @@ impl Sandbox {
     /// makes them itself if it `waits`. Shows what workers have made.
     fn update_colors(&mut self, waits: bool) -> Result<(), GpuError> {
         let tuning = self.document.tuning();
-        let shows_fields = tuning.slices.iter().any(|slice| slice.show == Some(Quantity::Field));
-        self.fields.update(shows_fields, &self.stage, waits);
+        let sliced = tuning.slices.iter().filter_map(|slice| slice.show);
+        let needed: Vec<FieldKind> = sliced.filter_map(Quantity::field).collect();
+        self.fields.update(&needed, &self.stage, waits);
         let shown = (tuning.view.color_by.quantity(), tuning.view.scale);
         let read = ((&self.breaks, self.stress.known()), self.fields.fields());
         self.leaves.update(shown, &self.stage, read, waits)

@@ -1,7 +1,7 @@
 //! Draws slices: octants of octrees and cross-sections of meshes in the colours of a quantity, edges of octants, and
 //! outlines of surfaces.
 //!
-//! In: slices, bodies where they are drawn, the distance fields of these. Out: an overlay on top of another, and
+//! In: slices, bodies where they are drawn, the fields of these. Out: an overlay on top of another, and
 //! legends. It is made anew only if something that it depends on has changed.
 
 use std::sync::Arc;
@@ -19,10 +19,10 @@ use crate::{
     render::{Clips, Line, Overlay, RenderBody, Triangle},
     scene::{
         Aim, BodyStress, BreakLog, Cells,
-        body_stress::Stresses,
+        body_stress::{Stresses, cell_size},
         coloring::{
-            BodyField, BodyFields, BodyPlace, Legend, Painter, Place, Pressing, Quantity, Scale, SeedSet,
-            VoxelPlace, body_place,
+            BodyField, BodyFields, BodyPlace, FieldKind, Legend, Painter, Place, Pressing, Quantity, Scale,
+            SeedSet, VoxelPlace, body_place,
         },
         field_view::FieldView,
         layer::Layer,
@@ -39,8 +39,8 @@ const EDGE_WIDTH: f32 = 0.7;
 /// Colour of the outline in which a plane cuts a surface.
 const OUTLINE: [u8; 4] = [20, 22, 26, 255];
 
-/// The field of a shape, where there is one.
-type FieldOf<'a> = &'a (dyn Fn(&Arc<Shape>) -> Option<Arc<BodyField>> + Sync);
+/// What a quantity needs of a shape, where it is there.
+type FieldOf<'a> = &'a (dyn Fn(&Arc<Shape>, FieldKind) -> Option<Arc<BodyField>> + Sync);
 
 /// A body that slices cut.
 pub struct Sliced<'a> {
@@ -70,7 +70,7 @@ impl SliceScene<'_> {
     /// The slices on top of an overlay, and what their colours mean.
     pub fn draw(&self, below: Option<&Overlay>) -> (Overlay, Vec<Legend>) {
         let fields = self.fields.fields();
-        let known = |shape: &Arc<Shape>| fields.known(shape);
+        let known = |shape: &Arc<Shape>, kind: FieldKind| fields.known(shape, kind);
         draw(&self.bodies(), self.slices, (self.scale, self.stage.time()), &known, below)
     }
 
@@ -175,7 +175,7 @@ pub fn draw_slices(
     fields: &BodyFields,
     below: Option<&Overlay>,
 ) -> (Overlay, Vec<Legend>) {
-    draw(bodies, slices, of, &|shape: &Arc<Shape>| fields.of(shape), below)
+    draw(bodies, slices, of, &|shape: &Arc<Shape>, kind: FieldKind| fields.of(shape, kind), below)
 }
 
 fn draw(
@@ -301,21 +301,22 @@ fn values(
     field: FieldOf<'_>,
 ) -> Vec<(CutOctant, Option<f64>)> {
     let Some(octree) = shape.as_octree() else { return Vec::new() };
-    let shows_field = quantity == Some(Quantity::Field);
+    let needed = quantity.and_then(Quantity::field);
     // What changes within octants.
-    let by_place = shows_field || quantity.is_some_and(|q| q.of_seeds && body.seeds.is_some());
+    let by_place = needed.is_some() || quantity.is_some_and(|q| q.of_seeds && body.seeds.is_some());
     let stress = body.stress.filter(|_| quantity.is_some_and(|quantity| quantity.of_stress));
     // Quantities of whole octants are shown as these are.
     let largest = match stress {
         Some(stress) => stress.cell_size(octree.level()),
+        None if quantity == Some(Quantity::Weakness) => cell_size(octree.level()),
         None if by_place => ((1u32 << octree.level()) / FINEST).max(1),
         None => u32::MAX,
     };
     let mut octants = Vec::new();
     section(&octree.forest, octree.tree, plane, largest, &mut |octant| octants.push(octant));
     // Only where the plane meets the body, since a field may have to be made.
-    let field = if shows_field && !octants.is_empty() { field(shape) } else { None };
-    if shows_field && field.is_none() {
+    let field = needed.filter(|_| !octants.is_empty()).and_then(|kind| field(shape, kind));
+    if needed.is_some() && field.is_none() {
         return Vec::new();
     }
     let body = &BodyPlace { field: field.as_deref(), ..*body };

@@ -1,4 +1,4 @@
-//! Solves for the stress of a body under one load, or for its weakness.
+//! Solves for the stress of a body under one load, or for its weakness, which no load changes.
 //!
 //! In: a body, what holds it, a blow or nothing. Out: tension of its cells, and of dots on its surface; by a worker, or by
 //! the caller, who waits.
@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use crate::{
     bodies::{Body, BodyId, structure::Structure},
-    elastic::{Convergence, ElasticBody, ElasticError, Load, Solver},
+    elastic::{Convergence, ElasticBody, ElasticError, Load, Solver, Weakness},
     fracture::{Cancel, Dab, Impact, Paint},
     scene::{
         BodyStrength, BodyStress, StressLoad,
@@ -26,8 +26,6 @@ use crate::{
 const MOST_DOTS: usize = 60_000;
 /// The tension that is brightest is exceeded in this share of the dots.
 const BRIGHTEST: f64 = 0.02;
-/// Modes that the weakness is made of.
-const MODES: usize = 6;
 
 /// What is loaded, and how.
 #[derive(Clone)]
@@ -130,6 +128,8 @@ pub(super) struct Solved {
     pub(super) solver: Arc<Solver>,
     /// The stress; none of a weakness.
     pub(super) stress: Option<Arc<BodyStress>>,
+    /// The weakness; none of a stress.
+    pub(super) weakness: Option<Arc<Weakness>>,
     /// Tension of each cell, Pa, or its weakness, 0 to 1.
     pub(super) tension: Vec<f32>,
     pub(super) dots: Arc<Dots>,
@@ -164,7 +164,7 @@ pub(super) fn wanted(
         blow: impact.map(|impact| (shape.shape_from_local(impact.point), impact.direction)),
         gravity: body.state.rotation.inverse() * stage.settings().gravity,
         is_weakness,
-        is_free: anchors.is_empty() && (impact.is_some() || is_weakness) && !body.def.fixed,
+        is_free: is_weakness || anchors.is_empty() && impact.is_some() && !body.def.fixed,
         anchors,
         reach: REACH * body.def.object_size_m,
         newtons: 1.0,
@@ -184,8 +184,10 @@ pub(super) fn solve(wanted: Wanted, last: Option<&Solved>, cancel: &Cancel) -> R
         Some(last) => (Arc::clone(&last.solver), Arc::clone(&last.dots)),
         None => prepared(&wanted)?,
     };
-    let (stress, tension) = if wanted.is_weakness {
-        (None, solver.modes(MODES, cancel)?.weakness)
+    let (stress, weakness, tension) = if wanted.is_weakness {
+        let weakness = Weakness::new(solver.body(), cancel)?;
+        let of_cells = weakness.of_cells().to_vec();
+        (None, Some(Arc::new(weakness)), of_cells)
     } else {
         let (load, of) = match wanted.blow {
             Some((point, direction)) => {
@@ -197,7 +199,7 @@ pub(super) fn solve(wanted: Wanted, last: Option<&Solved>, cancel: &Cancel) -> R
         let start = last.and_then(|last| last.stress.as_ref()).map(|stress| stress.solution());
         let solution = solver.solve(&[load], &SETTINGS, start, cancel)?;
         let tension = solution.tension();
-        (Some(Arc::new(BodyStress::new(solution, of))), tension)
+        (Some(Arc::new(BodyStress::new(solution, of))), None, tension)
     };
     let value = |(local, cell): &(DVec3, u32)| {
         let place = wanted.shape.shape_from_local(*local);
@@ -208,8 +210,10 @@ pub(super) fn solve(wanted: Wanted, last: Option<&Solved>, cancel: &Cancel) -> R
     let mut sorted = at_dots.clone();
     sorted.sort_unstable_by(f32::total_cmp);
     let at = ((1.0 - BRIGHTEST) * sorted.len() as f64) as usize;
-    let brightest = sorted.get(at).copied().unwrap_or(0.0).max(f32::MIN_POSITIVE);
-    Ok(Solved { wanted, solver, stress, tension, dots, at_dots, brightest })
+    // Few dots lie at cracks, and the weakest of these has a weakness of 1.
+    let brightest = if wanted.is_weakness { 1.0 } else { sorted.get(at).copied().unwrap_or(0.0) };
+    let brightest = brightest.max(f32::MIN_POSITIVE);
+    Ok(Solved { wanted, solver, stress, weakness, tension, dots, at_dots, brightest })
 }
 
 /// A solver for the shape, and the dots on its surface.

@@ -7,6 +7,7 @@ mod measure;
 mod parts;
 mod refusals;
 mod stages;
+mod weakness;
 
 use std::sync::Arc;
 
