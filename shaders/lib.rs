@@ -147,6 +147,7 @@ embed! {
     "render/overlay",
     "render/primary",
     "render/seams",
+    "render/surroundings",
     "render/trace",
     "shared/counted",
     "shared/linear_id",

@@ -1,5 +1,6 @@
 //#include shared/octree
 //#include render/frame
+//#include render/surroundings
 // Hits and light to colour: edge-aware light filter, shading, tone curve, overlay, history, sRGB, dither. One
 // thread is one pixel.
 
@@ -57,7 +58,14 @@ fn tone(color: vec3<f32>) -> vec3<f32> {
     return dark + (ends.y - dark) * clamp((paler - least) / max(peak - least, 1e-6), vec3<f32>(0.0), vec3<f32>(1.0));
 }
 
+fn is_pictured() -> bool {
+    return (frame.flags & FLAG_SURROUNDINGS) != 0u;
+}
+
 fn backdrop(direction: vec3<f32>) -> vec3<f32> {
+    if is_pictured() {
+        return surroundings_light(direction);
+    }
     let h = clamp(direction.y * 1.6 + 0.08, 0.0, 1.0);
     if (frame.flags & FLAG_BACKGROUND) != 0u {
         return mix(frame.horizon, frame.zenith, smoothstep(0.0, 1.0, h));
@@ -70,7 +78,34 @@ fn sun_light() -> vec3<f32> {
 }
 
 fn sky_light(n: vec3<f32>) -> vec3<f32> {
+    if is_pictured() {
+        return surroundings_diffuse(n) * frame.sky_tint;
+    }
     return mix(GROUND_COLOR, SKY_COLOR, smoothstep(-1.0, 1.0, n.y)) * frame.sky_tint;
+}
+
+// What surfaces mirror of the sky: glass a clear picture, others a blurred one.
+fn mirrored_sky(direction: vec3<f32>, is_clear: bool) -> vec3<f32> {
+    if !is_pictured() {
+        return sky_light(direction);
+    }
+    if is_clear {
+        return surroundings_light(direction) * frame.sky_tint;
+    }
+    return surroundings_blurred(direction) * frame.sky_tint;
+}
+
+// A painted floor's colour at a point. Squares of which a pixel covers several fade into their mean.
+fn painted_floor(point: vec2<f32>, distance: f32, slope: f32) -> vec3<f32> {
+    var paint = frame.floor_color;
+    if frame.checker_size > 0.0 {
+        let square = floor(point / frame.checker_size);
+        let is_other = fract(0.5 * (square.x + square.y)) > 0.25;
+        let covers = frame.pixel_cone * distance / (max(abs(slope), 1e-3) * frame.checker_size);
+        let mean = 0.5 * (frame.floor_color + frame.checker);
+        paint = mix(select(paint, frame.checker, is_other), mean, smoothstep(0.25, 1.0, covers));
+    }
+    return paint;
 }
 
 // Towards a weak lamp that keeps the shadow side round: behind the camera's right shoulder, if it has no place of its
@@ -171,7 +206,7 @@ fn glass(color: vec3<f32>, albedo: vec3<f32>, n: vec3<f32>, direction: vec3<f32>
     let lamp = normalize(normalize(frame.right) * -0.55 + normalize(frame.up) * 0.6 - frame.ahead * 0.58);
     let glare = smoothstep(0.90, 0.93, dot(seen, lamp)) * 6.0;
     return color * 0.12 + through * (1.0 - mirrored) * (0.45 + 0.55 * lit.sky)
-        + (sky_light(seen) + glare) * mirrored * lit.sky
+        + (mirrored_sky(seen, true) + glare) * mirrored * lit.sky
         + sun_light() * gloss(n, v, frame.sun, 0.18) * lit.sun;
 }
 
@@ -191,7 +226,7 @@ fn shade_body(hit: PixelHit, look: u32, n: vec3<f32>, direction: vec3<f32>, lit:
         let edge = pow(1.0 - max(dot(n, v), 0.0), 5.0);
         let mirror = reflect(direction, n);
         color += sun_light() * gloss(n, v, frame.sun, 0.42) * lit.sun;
-        color += sky_light(mirror) * (0.025 + 0.3 * edge) * lit.sky;
+        color += mirrored_sky(mirror, false) * (0.025 + 0.3 * edge) * lit.sky;
     }
     if (look & MARK_GLASS) != 0u && frame.color_by == 0u {
         color = glass(color, albedo, n, direction, lit);
@@ -212,7 +247,7 @@ const SEAM_SHINE = vec3<f32>(0.70, 0.374, 0.011);
 fn gilded(color: vec3<f32>, gold: f32, n: vec3<f32>, direction: vec3<f32>, lit: Lit) -> vec3<f32> {
     let v = -direction;
     let sun = sun_light() * lit.sun;
-    let mirror = sky_light(reflect(direction, n)) * mix(0.4, 1.0, lit.sky);
+    let mirror = mirrored_sky(reflect(direction, n), false) * mix(0.4, 1.0, lit.sky);
     let metal = SEAM_GOLD * (sun * max(dot(n, frame.sun), 0.0) * 0.35 + mirror * 0.9)
         + vec3<f32>(1.0, 0.72, 0.3) * sun * gloss(n, v, frame.sun, 0.34) * 6.0
         + SEAM_SHINE * 0.55;
@@ -375,26 +410,36 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     } else if hit.body == BODY_FLOOR {
         let lit = filtered(id.xy, hit, n, direction);
         var base = backdrop(vec3<f32>(direction.x, 0.0, direction.z));
+        let point = frame.eye + direction * hit.distance;
         if (frame.flags & FLAG_FLOOR_COLOR) != 0u {
-            base = frame.floor_color;
+            base = painted_floor(point.xz, hit.distance, direction.y);
         }
         // Relative to open floor under the usual lights, so that the floor runs into the backdrop without a line, and is
         // dark under weak lights. A sun below the horizon does not light it.
         let high = max(frame.sun.y, 0.0);
         let sun = sun_light() * high;
-        let sky = SKY_COLOR * frame.sky_tint;
-        let usual = SUN_COLOR * high + SKY_COLOR;
+        var sky = SKY_COLOR * frame.sky_tint;
+        if is_pictured() {
+            sky = sky_light(vec3<f32>(0.0, 1.0, 0.0));
+        }
+        let open = max(sun + sky, vec3<f32>(1e-6));
+        var usual = SUN_COLOR * high + SKY_COLOR;
         let here = sun * lit.sun + sky * lit.sky * lit.sky;
-        let flat_offset = frame.eye + direction * hit.distance - frame.target_point;
+        let flat_offset = point - frame.target_point;
         let far = smoothstep(1.0, 4.0, length(flat_offset.xz) / frame.fade);
-        let pool = 1.0 + 0.22 * exp2(-dot(flat_offset.xz, flat_offset.xz) / (frame.fade * frame.fade));
+        var pool = 1.0 + 0.22 * exp2(-dot(flat_offset.xz, flat_offset.xz) / (frame.fade * frame.fade));
+        if is_pictured() && (frame.flags & FLAG_FLOOR_COLOR) == 0u {
+            // The picture's own ground, which is as the picture has it where nothing takes its light.
+            base = away;
+            usual = open;
+            pool = 1.0;
+        }
         color = mix(base * pool * here / usual, base, far);
         color = mix(color, away, far);
         if transparent {
             // As much as the shadow fades away in a picture with a floor. Programs that lay one picture over another do so in
             // sRGB, where a share of light is about its root.
             let lost = sun * (1.0 - lit.sun) + sky * (1.0 - lit.sky * lit.sky);
-            let open = max(sun + sky, vec3<f32>(1e-6));
             let dark = clamp(dot(lost, LUMA) / dot(open, LUMA), 0.0, 1.0);
             alpha = (1.0 - pow(1.0 - dark, 1.0 / 2.2)) * (1.0 - far) * (1.0 - far);
             color = vec3<f32>(0.0);

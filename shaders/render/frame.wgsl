@@ -42,6 +42,9 @@ struct Frame {
     floor_color: vec3<f32>,
     // How far round a line its surroundings are looked at for more pieces, pixels.
     hairline_reach: u32,
+    // Colour of every other square of the floor, linear, with FLAG_FLOOR_COLOR; edge of a square, m, 0 without squares.
+    checker: vec3<f32>,
+    checker_size: f32,
     size: vec2<u32>,
     light_size: vec2<u32>,
     jitter: vec2<f32>,
@@ -72,6 +75,8 @@ const FLAG_LAMP = 64u;
 const FLAG_EMITS = 128u;
 // First of the three bits with the number of clipping planes.
 const CLIPS_SHIFT = 8u;
+// A picture of all directions lies behind the scene and lights it.
+const FLAG_SURROUNDINGS = 2048u;
 
 const BODY_SKY = 0xffffffffu;
 const BODY_FLOOR = 0xfffffffeu;

@@ -160,7 +160,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     // The face that a clipping plane opens, where the ray comes in inside a body.
     var cap = false;
     var seen = Opening(0.0, 0.0, 0u);
-    if (frame.flags >> CLIPS_SHIFT) != 0u {
+    if ((frame.flags >> CLIPS_SHIFT) & 7u) != 0u {
         seen = opening(frame.eye, direction);
         cap = seen.first > 0.0 && hit.distance <= seen.first * 1.000001;
     }

@@ -321,7 +321,7 @@ fn trace(whole: Ray, any: bool) -> Hit {
         return best;
     }
     var ray = whole;
-    if (frame.flags >> CLIPS_SHIFT) != 0u {
+    if ((frame.flags >> CLIPS_SHIFT) & 7u) != 0u {
         let seen = opening(ray.origin, ray.direction);
         ray.first = max(ray.first, seen.first);
         ray.last = min(ray.last, seen.last);

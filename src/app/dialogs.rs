@@ -108,6 +108,7 @@ impl Dialog {
                     .set_title("Open a mesh or a scene")
                     .add_filter("Meshes and scenes", &[MESHES, &["toml"]].concat())
                     .add_filter("Pictures of cracks", PICTURES)
+                    .add_filter("Light behind the scene", &["hdr"])
                     .add_filter("All files", &["*"])
                     .pick_file(),
                 Purpose::Add => dialog

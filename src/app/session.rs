@@ -5,6 +5,7 @@
 
 mod aiming;
 mod arranging;
+mod backdrop;
 mod crack_picture;
 mod exporting;
 #[cfg(test)]
@@ -98,6 +99,7 @@ pub struct Session {
     exporting: exporting::Exporting,
     presets: presets::Presets,
     crack_pictures: crack_picture::CrackPictures,
+    backdrops: backdrop::Backdrops,
     sheet: sheet::Sheet,
     settings: Settings,
     /// Mesh files about whose units and axes this session has asked, the one that is open last.
@@ -139,6 +141,7 @@ impl Session {
             exporting: exporting::Exporting::default(),
             presets: presets::Presets::default(),
             crack_pictures: crack_picture::CrackPictures::default(),
+            backdrops: backdrop::Backdrops::default(),
             sheet: sheet::Sheet::default(),
             settings: Settings::default(),
             asked_of: Vec::new(),
@@ -148,8 +151,11 @@ impl Session {
     }
 
     /// Opens a mesh, a scene or a built-in shape, unless something would be lost by that, which is asked first. A picture
-    /// becomes the cracks of the next break.
+    /// becomes the cracks of the next break; one of light is put behind the scene.
     pub fn open(&mut self, path: &Path, level: u32) {
+        if self.sandbox.is_some() && backdrop::is_backdrop(path) {
+            return self.begin_backdrop(path);
+        }
         if self.sandbox.is_some() && crack_picture::is_picture(path) {
             return self.begin_crack_picture(path);
         }
@@ -269,6 +275,7 @@ impl Session {
         self.take_in_engine();
         self.take_in_read();
         self.take_in_crack_picture();
+        self.take_in_backdrop();
         for told in self.picture_files.poll() {
             match told {
                 Ok(text) => self.say(NoticeKind::Remark, text),
@@ -349,6 +356,7 @@ impl Session {
         self.starting.is_busy()
             || self.is_reading()
             || self.reads_crack_picture()
+            || self.reads_backdrop()
             || self.saving.is_asking()
             || self.saving.leaving.is_some()
             || self.saving.writing.is_busy()
@@ -397,6 +405,7 @@ impl Session {
             }
             Command::OpenDialog => self.ask(Purpose::Open),
             Command::CutterDialog => self.ask(Purpose::Cutter),
+            Command::Backdrop(path) => self.begin_backdrop(&path),
             Command::SaveDialog => self.save_over(),
             Command::SaveAsDialog => self.ask(Purpose::Save),
             Command::AnswerPrompt(path) => self.answer_prompt(path),

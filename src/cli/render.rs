@@ -19,7 +19,7 @@ use crate::{
     files,
     fracture::{Fracturer, Seams, Source, Surface, generations::Plan},
     mesh::Objects,
-    render::{BodySeams, Camera, CellMarks, Overlay, RenderOptions, Renderer},
+    render::{Backdrop, BodySeams, Camera, CellMarks, Overlay, RenderOptions, Renderer},
     scene::{Sandbox, Scene},
     svo::{Arena, KeyArray, coarsen},
 };
@@ -73,6 +73,17 @@ impl RenderArgs {
         RenderOptions { transparent, catches_shadows, ..plain_options(self.coloring.rendered()) }
     }
 
+    /// The picture behind the scene, read from its file.
+    fn read_backdrop(&self) -> Result<Option<Backdrop>, CliError> {
+        let Some(file) = &self.backdrop else { return Ok(None) };
+        let refused = |why: &str| CliError::Input(format!("--backdrop: {why}"));
+        let name = files::as_text(file).map_err(|why| refused(&format!("{}: {why}", file.display())))?;
+        let (turn, brightness) = (self.backdrop_turn.unwrap_or(0.0), self.backdrop_brightness.unwrap_or(1.0));
+        let mut backdrop = Backdrop::of_file(name).placed_at(turn, brightness);
+        backdrop.check().and_then(|()| backdrop.open()).map_err(|why| refused(&why))?;
+        Ok(Some(backdrop))
+    }
+
     /// How the picture of a scene looks, which has a light of its own.
     fn options_of(&self, sandbox: &Sandbox) -> RenderOptions {
         let own = sandbox.picture_options();
@@ -108,6 +119,15 @@ pub struct RenderArgs {
     /// With --transparent: keep the shadows on the floor, black with what they take away as alpha
     #[arg(long, requires = "transparent")]
     shadows: bool,
+    /// A picture of all directions behind everything, which also lights it: equirectangular, .hdr, .png or .jpg
+    #[arg(long, value_name = "FILE")]
+    backdrop: Option<PathBuf>,
+    /// Turn that picture about the vertical
+    #[arg(long, value_name = "DEGREES", requires = "backdrop", allow_hyphen_values = true)]
+    backdrop_turn: Option<f64>,
+    /// Factor of that picture's light
+    #[arg(long, value_name = "X", requires = "backdrop")]
+    backdrop_brightness: Option<f64>,
     /// Octree level of a mesh: 2^N voxels along the longest side; 11 and 12 on the cores alone [default: 8; of a VOX file
     /// the lowest that holds its own voxels]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(super::LEVELS))]
@@ -198,7 +218,8 @@ pub fn make(
 ) -> Result<Made, CliError> {
     let camera = args.camera.as_deref().map(parse_camera).transpose()?;
     args.coloring.check(&[&args.file])?;
-    let making = Making { args, wanted, which: None, reporter };
+    let backdrop = &args.read_backdrop()?;
+    let making = Making { args, wanted, which: None, backdrop, reporter };
     if args.explode.is_some() && is_scene(&args.file) {
         return Err(about(&args.file, "--explode is for a mesh; a scene has `explode` in [view]"));
     }
@@ -265,7 +286,11 @@ pub fn make(
         arena: &stage.arena,
         bodies: if args.is_flat() { &[] } else { &bodies },
         camera,
-        options: RenderOptions { clips: explained.clips, ..args.options() },
+        options: RenderOptions {
+            clips: explained.clips,
+            backdrop: making.backdrop.clone(),
+            ..args.options()
+        },
         size: args.size,
         seams: seams.as_ref().map(|(seams, first)| BodySeams {
             body: 0,
@@ -280,8 +305,13 @@ pub fn make(
 }
 
 /// Metadata of a mesh's picture, which include a scene with the mesh and its fracture parameters.
-fn signature(&Making { args, which, .. }: &Making<'_>, compute: &Compute, object: &Object) -> Signature {
-    let scene = mesh_scene(&object.file, object.grid.level, &args.pattern, which);
+fn signature(
+    &Making { args, which, backdrop, .. }: &Making<'_>,
+    compute: &Compute,
+    object: &Object,
+) -> Signature {
+    let mut scene = mesh_scene(&object.file, object.grid.level, &args.pattern, which);
+    scene.backdrop.clone_from(backdrop);
     let provenance = crate::provenance::of_mesh(object.mesh.digest(), args.pattern.measures.up());
     Signature::new(compute.ran_on(), provenance, scene.to_text())
 }
@@ -325,7 +355,11 @@ fn broken(
         arena: &arena,
         bodies: if args.is_flat() { &[] } else { &bodies },
         camera,
-        options: RenderOptions { clips: explained.clips, ..args.options() },
+        options: RenderOptions {
+            clips: explained.clips,
+            backdrop: making.backdrop.clone(),
+            ..args.options()
+        },
         size: args.size,
         seams: None,
         overlay: explained.overlay.as_ref(),
@@ -341,7 +375,10 @@ fn scene(
     compute: &mut Option<Compute>,
 ) -> Result<Made, CliError> {
     let Making { args, reporter, .. } = *making;
-    let opened = read_scene(&args.file, LEVEL, &args.coarser, reporter)?;
+    let mut opened = read_scene(&args.file, LEVEL, &args.coarser, reporter)?;
+    if making.backdrop.is_some() {
+        opened.scene.backdrop.clone_from(making.backdrop);
+    }
     let scene = &opened.scene;
     args.coloring.check_scene(scene)?;
     let compute = making.open(compute)?;
@@ -403,6 +440,8 @@ struct Making<'a> {
     args: &'a RenderArgs,
     wanted: Wanted,
     which: Which,
+    /// The picture behind everything.
+    backdrop: &'a Option<Backdrop>,
     reporter: &'a Reporter,
 }
 

@@ -12,7 +12,7 @@ use crate::{
     fracture::FractureParams,
     mesh::{Objects, Units, Up, length_in_metres},
     parameter::is_default,
-    render::{Camera, Lens, Lighting},
+    render::{Backdrop, Camera, Lens, Lighting},
     svo::MAX_LEVEL,
 };
 
@@ -73,6 +73,9 @@ pub struct Scene {
     /// Light, backdrop and floor of pictures.
     #[serde(skip_serializing_if = "is_default")]
     pub light: Lighting,
+    /// A picture behind the scene of pictures, which lights it; absent: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backdrop: Option<Backdrop>,
     /// Depth of field of pictures; absent: everything is sharp.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lens: Option<Lens>,
@@ -269,6 +272,7 @@ impl Default for Scene {
             camera: None,
             view: SceneView::default(),
             light: Lighting::default(),
+            backdrop: None,
             lens: None,
             saved_views: Vec::new(),
             slices: Vec::new(),

@@ -3,9 +3,10 @@
 //! A fracture or an import stores the [`Moment`] before it; a slider stores the tuned values only, so that undoing it
 //! does not move the bodies back.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use super::{Moment, StateId, Tuning, stage::Statuses, timeline::Mark};
+use crate::render::{Backdrop, Surroundings};
 
 /// One undoable step.
 pub(super) struct Step {
@@ -36,6 +37,8 @@ pub struct History {
 
 /// Most steps kept.
 const MOST: usize = 100;
+/// Most pictures behind the scene that steps hold, each of up to 8 MiB.
+const MOST_PICTURES: usize = 16;
 
 impl History {
     /// Snapshot of the open scene at its start.
@@ -89,9 +92,16 @@ impl History {
     pub(super) fn push(&mut self, step: Step) {
         self.undone.clear();
         self.done.push(step);
-        if self.done.len() > MOST {
+        while self.done.len() > MOST || self.pictures() > MOST_PICTURES {
             self.done.remove(0);
         }
+    }
+
+    /// How many pictures behind the scene the steps hold.
+    fn pictures(&self) -> usize {
+        let behind = self.done.iter().filter_map(|step| step.tuning.backdrop.as_ref());
+        let held = behind.filter_map(Backdrop::picture).map(std::ptr::from_ref::<Surroundings>);
+        held.collect::<HashSet<_>>().len()
     }
 
     /// Undoes the last step; `current` turns a step into its inverse.
@@ -170,6 +180,22 @@ mod tests {
         history.change("radius", "radius", &tuning, StateId::default());
         assert_eq!(history.done.len(), 3);
         assert_eq!(history.done[0].tuning.fracture.seeds, 10, "back to before the first change");
+    }
+
+    #[test]
+    fn steps_hold_a_bounded_number_of_pictures() {
+        let mut history = History::default();
+        let mut next = step("x", 1);
+        for i in 0..2 * MOST_PICTURES as u32 {
+            let picture = Surroundings::new([2, 1], |_, _| [i as f32; 3]);
+            next.tuning.backdrop = Some(Backdrop::of(picture));
+            for seeds in 0..2 {
+                let again = step("x", seeds);
+                history.push(Step { tuning: next.tuning.clone(), ..again });
+            }
+        }
+        assert_eq!((history.pictures(), history.done.len()), (MOST_PICTURES, 2 * MOST_PICTURES));
+        assert_eq!(history.done.last().unwrap().tuning, next.tuning, "the newest stay");
     }
 
     #[test]

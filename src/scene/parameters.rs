@@ -204,6 +204,7 @@ impl Tuning {
         value view.lighting = Parameter::named("light");
         value view.lens = Parameter::named("depth of field");
         value saved_views = Parameter::named("saved views");
+        value backdrop = Parameter::named("picture behind the scene");
         value slices = Parameter::named("slices");
         value view.scale = Parameter::named("scale of colours");
         value view.inside.step = Parameter::named("iteration that is shown");

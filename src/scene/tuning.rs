@@ -10,7 +10,7 @@ use super::{
 use crate::{
     bodies::{ContactsId, ResponseId, Walls},
     fracture::{FractureParams, Paint},
-    render::{Camera, Lens, Lighting, RenderOptions},
+    render::{Backdrop, Camera, Lens, Lighting, RenderOptions},
 };
 
 /// Everything that a slider changes without changing the objects.
@@ -65,6 +65,8 @@ pub struct Tuning {
     pub view: ViewTuning,
     /// Cameras to come back to.
     pub saved_views: Vec<SavedView>,
+    /// A picture behind the scene; `None`: none.
+    pub backdrop: Option<Backdrop>,
     /// Planes that cut the bodies open.
     pub slices: Vec<Slice>,
     /// The pinned impact.
@@ -436,6 +438,7 @@ impl Default for Tuning {
             brush: Brush::default(),
             view: ViewTuning::default(),
             saved_views: Vec::new(),
+            backdrop: None,
             slices: Vec::new(),
             pin: None,
             focus: None,

@@ -55,6 +55,8 @@ pub enum Command {
     OpenDialog,
     /// Ask for a closed mesh to cut by.
     CutterDialog,
+    /// Put a picture of all directions behind the scene.
+    Backdrop(PathBuf),
     /// Save the scene over its file; ask for a path if it has none.
     SaveDialog,
     /// Ask where to save the scene.

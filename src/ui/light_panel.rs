@@ -3,11 +3,13 @@
 use glam::DVec3;
 
 use super::{
-    UiOutput, tune,
+    Command, UiOutput,
+    path_field::path_field,
+    tune,
     widgets::{SliderLook, label, name_list, slider},
 };
 use crate::{
-    render::{Background, Lighting, Rgb, azimuth_and_height, direction_at},
+    render::{Backdrop, Background, Checker, Lighting, Rgb, azimuth_and_height, direction_at},
     scene::Tuning,
 };
 
@@ -91,6 +93,7 @@ const MOODS: [Mood; 5] = [
             lamp_direction: Some(towards(70.0, 18.0)),
             background: Some(Background { horizon: rgb(0x1a2030), zenith: rgb(0x07090f) }),
             floor_color: Some(rgb(0x4a505c)),
+            ..Lighting::default()
         },
     },
 ];
@@ -98,6 +101,8 @@ const MOODS: [Mood; 5] = [
 /// Greatest strength on the sliders, and greatest softness.
 const BRIGHT: f64 = 5.0;
 const SOFT: f64 = 0.4;
+/// Edges of the floor's squares on the slider, m.
+const SQUARES: std::ops::RangeInclusive<f64> = 0.01..=10.0;
 
 pub(super) fn show(ui: &mut egui::Ui, tuning: &Tuning, out: &mut UiOutput) {
     let mut new = tuning.clone();
@@ -152,6 +157,7 @@ pub(super) fn show(ui: &mut egui::Ui, tuning: &Tuning, out: &mut UiOutput) {
     }
     light.lamp_direction = is_fixed.then_some(lamp);
     backdrop(ui, light, out);
+    picture_behind(ui, &mut new.backdrop, out);
     if new != *tuning {
         tune(out, "light", new);
     }
@@ -232,6 +238,67 @@ fn backdrop(ui: &mut egui::Ui, light: &mut Lighting, out: &mut UiOutput) {
         }
     });
     light.floor_color = painted.then_some(floor);
+    if painted {
+        squares(ui, &mut light.floor_checker, out);
+    }
+}
+
+/// Squares on the floor.
+fn squares(ui: &mut egui::Ui, squares: &mut Option<Checker>, out: &mut UiOutput) {
+    let mut has_any = squares.is_some();
+    let mut checker = squares.unwrap_or_default();
+    ui.horizontal(|ui| {
+        let tip = "Squares of a second colour on the floor, by which one sees how large things are";
+        let response = ui.checkbox(&mut has_any, "Squares").on_hover_text(tip);
+        out.name("floor_checker", &response);
+        if has_any {
+            color_button(ui, "checker_color", "Colour of every other square", &mut checker.color, out);
+        }
+    });
+    if has_any {
+        let look = SliderLook { logarithmic: true, ..SliderLook::unit(" m", 3) };
+        let response = slider(ui, "Square", "Edge of a square", &mut checker.size, SQUARES, &look);
+        out.name("checker_size", &response);
+    }
+    *squares = has_any.then_some(checker);
+}
+
+/// The picture behind the scene: its file, turn and brightness.
+fn picture_behind(ui: &mut egui::Ui, behind: &mut Option<Backdrop>, out: &mut UiOutput) {
+    let kept = egui::Id::unique("file of the picture behind the scene");
+    ui.horizontal(|ui| {
+        let tip = "A picture of all directions (equirectangular, .hdr, .png or .jpg) behind the scene, which lights it and is \
+                   mirrored in it. Type its path and press Enter, or drop a .hdr file on the window";
+        label(ui, "Surroundings", tip);
+        let present = behind.as_ref().map(|behind| behind.file.clone()).unwrap_or_default();
+        // What is typed belongs to the picture that is there now.
+        let typed = ui.data(|data| data.get_temp::<(String, String)>(kept)).filter(|(of, _)| *of == present);
+        let mut path = typed.map_or_else(|| present.clone(), |(_, path)| path);
+        let field = path_field(ui, "backdrop_file", &mut path, "path", 112.0);
+        out.name("backdrop_file", &field);
+        if field.changed() {
+            ui.data_mut(|data| data.insert_temp(kept, (present, path.clone())));
+        }
+        let enter = field.lost_focus() && ui.input(|i| i.key_pressed(egui::Key::Enter));
+        if enter && !path.trim().is_empty() {
+            out.push(Command::Backdrop(path.trim().into()));
+        }
+        let away = ui.add_enabled(behind.is_some(), egui::Button::new("×"));
+        away.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, "Take the picture away"));
+        out.name("backdrop_away", &away);
+        if away.on_hover_text("Take the picture away").clicked() {
+            *behind = None;
+        }
+    });
+    let Some(behind) = behind else { return };
+    let tip = "How far the picture is turned about the vertical; the sun under Sun round stays where it is";
+    let look = SliderLook::unit("°", 0);
+    let response = slider(ui, "Turned", tip, &mut behind.turn, Backdrop::TURNS, &look);
+    out.name("backdrop_turn", &response);
+    let tip = "Factor of the picture's light, and of how bright it is seen";
+    let response =
+        slider(ui, "Brightness", tip, &mut behind.brightness, 0.0..=BRIGHT, &SliderLook::unit("", 2));
+    out.name("backdrop_brightness", &response);
 }
 
 #[cfg(test)]

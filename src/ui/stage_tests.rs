@@ -8,7 +8,7 @@ use super::{
     tests::{Panels, harness_of, press},
 };
 use crate::{
-    render::{Camera, Lighting},
+    render::{Backdrop, Camera, Lighting, Surroundings},
     scene::{Scene, SceneBody},
 };
 
@@ -182,6 +182,25 @@ fn a_light_to_begin_with_is_one_step_of_undo_and_goes_into_the_scene() {
     assert_eq!(harness.state().sandbox.picture_options().lighting, light);
     assert_eq!(harness.state_mut().sandbox.undo().as_deref(), Some("light"));
     assert_eq!(harness.state().sandbox.tuning().view.lighting, Lighting::default());
+}
+
+#[test]
+fn a_picture_behind_the_scene_has_its_rows_under_light_and_goes_with_one_step_of_undo() {
+    let mut harness = stage();
+    press(&mut harness, "Light");
+    let has = |harness: &Harness, row: &str| harness.state().rects().iter().any(|(name, _)| name == row);
+    assert!(has(&harness, "backdrop_file") && !has(&harness, "backdrop_turn"));
+    let picture = Surroundings::new([8, 4], |_, _| [1.0; 3]);
+    let mut tuning = harness.state().sandbox.tuning().clone();
+    tuning.backdrop = Some(Backdrop::of(picture).placed_at(20.0, 2.0));
+    harness.state_mut().sandbox.tune("light", tuning);
+    harness.state_mut().sandbox.end_gesture();
+    harness.run_steps(3);
+    assert!(has(&harness, "backdrop_turn") && has(&harness, "backdrop_brightness"));
+    let options = harness.state().sandbox.picture_options();
+    assert!(options.backdrop.is_some_and(|behind| behind.picture().is_some() && behind.turn == 20.0));
+    assert_eq!(harness.state_mut().sandbox.undo().as_deref(), Some("picture behind the scene"));
+    assert!(harness.state().sandbox.picture_options().backdrop.is_none());
 }
 
 #[test]

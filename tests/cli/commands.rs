@@ -387,6 +387,9 @@ fn bad_arguments_end_with_2_and_one_line() {
         line(&["fracture", "builtin:box", "--out", &out, "--labelling", "fast"]),
         line(&["render", "builtin:box", "--out", &out, "--camera", "{}"]),
         line(&["render", "builtin:box", "--out", &text(&home)]),
+        line(&["render", "builtin:box", "--out", &picture, "--backdrop", "no-such.hdr"]),
+        line(&["render", "builtin:box", "--out", &picture, "--backdrop", &whole]),
+        line(&["render", "builtin:box", "--out", &picture, "--backdrop-turn", "30"]),
         line(&["bench", "builtin:box", "--repeat", "0"]),
         line(&["bench", "builtin:box", "--level", "3", "--repeat", "1", "--json", &under_file]),
         line(&["compare", "builtin:box", "--level", "3", "--repeat", "1", "--json", &under_file]),
@@ -443,6 +446,26 @@ fn render_writes_pictures_of_the_size_asked_for() {
     let clear = image::open(&picture).unwrap().into_rgba8();
     assert_eq!(clear.get_pixel(0, 0)[3], 0, "the background is not clear");
     assert_eq!(clear.get_pixel(32, 24)[3], 255, "the box is not solid");
+}
+
+#[test]
+fn a_picture_behind_everything_is_seen_and_lights_and_repeat_draws_it_again() {
+    let out = folder("backdrop");
+    let (light, picture) = (out.join("light.png"), out.join("box.png"));
+    image::RgbImage::from_pixel(16, 8, image::Rgb([20, 20, 250])).save(&light).unwrap();
+    let arguments = ["render", "builtin:box", "--level", "5", "--size", "64x48", "--out", &text(&picture)];
+    if run(arguments).is_none() {
+        return;
+    }
+    let before = image::open(&picture).unwrap().into_rgba8();
+    let behind = text(&light);
+    run(arguments.into_iter().chain(["--backdrop", &behind, "--backdrop-brightness", "2"]));
+    let after = image::open(&picture).unwrap().into_rgba8();
+    let [sky, center] = [(1, 1), (32, 24)].map(|(x, y)| (*before.get_pixel(x, y), *after.get_pixel(x, y)));
+    assert!(sky.1[2] > 200 && sky.1[0] < 120, "the picture is seen: {sky:?}");
+    let bluer = |of: image::Rgba<u8>| i32::from(of[2]) - i32::from(of[0]);
+    assert!(bluer(center.1) > bluer(center.0) + 10, "it lights the box: {center:?}");
+    assert!(run(["repeat", &text(&picture)]).is_some_and(|said| said.contains("the same")));
 }
 
 #[test]

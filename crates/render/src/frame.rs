@@ -9,7 +9,8 @@ use crate::geometry::Aabb;
 use glam::{Mat4, Vec3};
 
 use super::{
-    Camera, Clips, Lens, Lighting, Overlay, Rgb,
+    Backdrop, Camera, Clips, Lens, Lighting, Overlay, Rgb,
+    backdrop::SurroundingsOnDevice,
     effects::emits,
     overlay::OverlayPass,
     surfaces::{Surfaces, Targets},
@@ -27,6 +28,8 @@ const WIDEST_HAIRLINE: f32 = 4.0;
 
 /// The number of clipping planes is in the flags of a frame from this bit on.
 pub(super) const CLIPS_SHIFT: u32 = 8;
+/// `FLAG_SURROUNDINGS` in `shaders/render/frame.wgsl`.
+const SURROUNDINGS_SHIFT: u32 = 11;
 
 /// Meaning of a voxel's colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -106,6 +109,9 @@ pub struct RenderOptions {
     pub catches_shadows: bool,
     /// Light, backdrop and floor.
     pub lighting: Lighting,
+    /// A picture behind the scene, in place of the lighting's background, sky and ground; `None`, or one that was not read:
+    /// no picture.
+    pub backdrop: Option<Backdrop>,
     /// Planes that cut the bodies open. What they take away throws no shadow.
     pub clips: Clips,
     /// Blurs what is out of focus, in refined pictures; `None`: everything is sharp.
@@ -126,6 +132,7 @@ impl Default for RenderOptions {
             transparent: false,
             catches_shadows: false,
             lighting: Lighting::default(),
+            backdrop: None,
             clips: Clips::default(),
             lens: None,
             samples: 1,
@@ -203,6 +210,7 @@ pub struct PassRenderer {
     boxes: Buffer<BoxData>,
     objects: Buffer<u32>,
     surfaces: Surfaces,
+    surroundings: SurroundingsOnDevice,
     no_seams: Buffer<u32>,
     pub(super) targets: Option<Targets>,
     /// Number of frames in the history; the blend weight follows it, so that a resize cannot mix in stale pixels.
@@ -226,6 +234,7 @@ impl PassRenderer {
             boxes: Buffer::zeroed(gpu, "body boxes", 128)?,
             objects: Buffer::zeroed(gpu, "objects of bodies", 64)?,
             surfaces: Surfaces::new(gpu)?,
+            surroundings: SurroundingsOnDevice::new(gpu)?,
             no_seams: Buffer::zeroed(gpu, "no seams", 1)?,
             targets: None,
             refined: 0,
@@ -257,6 +266,7 @@ impl PassRenderer {
         }
 
         self.surfaces.hold(gpu, input.bodies)?;
+        self.surroundings.hold(gpu, input.options.backdrop.as_ref())?;
         let place_of = |solid: &SolidMesh| self.surfaces.place(solid);
         let (rows, boxes) = tables(input.bodies, |forest| input.arena.slot(forest), place_of);
         fill(gpu, &mut self.bodies, "body table", &rows)?;
@@ -285,8 +295,8 @@ impl PassRenderer {
             None => self.overlay.nothing(),
         };
         rec.stage("compose");
-        let objects = &self.objects;
-        let given = bind![frame_words, hits, looks, lights, history, picture, overlay, objects];
+        let (objects, surroundings) = (&self.objects, self.surroundings.words());
+        let given = bind![frame_words, hits, looks, lights, history, picture, overlay, objects, surroundings];
         rec.run_pixels(&self.compose, size, given)?;
         self.stopwatch.submitted(rec.submit_pending());
         gpu.check()?;
@@ -372,6 +382,7 @@ pub(super) fn frame_data(input: &FrameInput<'_>, size: [u32; 2], refined: u32, b
     let (eye, forward) =
         options.lens.map_or((camera.eye(), axes.forward), |lens| lens.view(&camera, refined));
     let hairline = hairline_of(input);
+    let checker = lighting.floor_checker.filter(|_| lighting.floor_color.is_some());
     // At first the filter is as wide as the noise pattern; later the history averages instead.
     let filter_radius = match refined * samples {
         0..12 => 2,
@@ -398,7 +409,9 @@ pub(super) fn frame_data(input: &FrameInput<'_>, size: [u32; 2], refined: u32, b
             | u32::from(lighting.floor_color.is_some()) << 5
             | u32::from(lighting.lamp_direction.is_some()) << 6
             | u32::from(emits) << 7
-            | (options.clips.planes().len() as u32) << CLIPS_SHIFT,
+            | (options.clips.planes().len() as u32) << CLIPS_SHIFT
+            | u32::from(options.backdrop.as_ref().is_some_and(|of| of.picture().is_some()))
+                << SURROUNDINGS_SHIFT,
         ahead: axes.forward,
         light_step,
         sun_tint: tint(lighting.sun_color, lighting.sun_strength),
@@ -414,6 +427,8 @@ pub(super) fn frame_data(input: &FrameInput<'_>, size: [u32; 2], refined: u32, b
         zenith: lighting.background.map_or(Vec3::ZERO, |of| of.zenith.linear()),
         hairline,
         floor_color: lighting.floor_color.map_or(Vec3::ZERO, Rgb::linear),
+        checker: checker.map_or(Vec3::ZERO, |of| of.color.linear()),
+        checker_size: checker.map_or(0.0, |of| of.size as f32),
         hairline_reach: (3.0 * hairline.max(1.0)).ceil() as u32,
         size,
         light_size: size.map(|side| side.div_ceil(light_step)),

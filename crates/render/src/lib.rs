@@ -9,10 +9,11 @@
 
 #[cfg(test)]
 use kintsugi_core::voxelize;
-use kintsugi_core::{compute, fracture, mesh, shape, svo};
+use kintsugi_core::{compute, files, fracture, mesh, shape, svo};
 use kintsugi_geometry as geometry;
 use kintsugi_gpu as gpu;
 
+mod backdrop;
 mod blit;
 mod camera;
 mod clip;
@@ -24,6 +25,7 @@ mod native;
 mod overlay;
 mod renderer;
 mod surfaces;
+mod surroundings;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -31,14 +33,16 @@ mod tests;
 #[cfg(test)]
 pub(crate) use tests::{layouts, run_every_kernel};
 
+pub use backdrop::Backdrop;
 pub use blit::Blit;
 pub use camera::{Axis, Camera, CameraAxes, PickBody, PickHit, pick, pick_ray};
 pub use clip::{Clip, Clips};
 pub use frame::{BodySeams, CellMarks, ColorBy, FrameInput, PieceMark, PixelHit, RenderBody, RenderOptions};
 pub use lens::Lens;
-pub use lighting::{Background, Lighting, Rgb, azimuth_and_height, direction_at};
+pub use lighting::{Background, Checker, Lighting, Rgb, azimuth_and_height, direction_at};
 pub use overlay::{Line, Overlay, Point, Triangle};
 pub use renderer::{Pixels, Renderer, View};
+pub use surroundings::Surroundings;
 pub use tables::piece_color;
 
 #[cfg(test)]

@@ -75,6 +75,32 @@ impl Default for Background {
     }
 }
 
+/// Squares of a second colour on a floor that has a colour of its own. A corner of four lies at the world's origin.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Checker {
+    /// Colour of every other square.
+    pub color: Rgb,
+    /// Edge of a square, m, [`Checker::SIZES`].
+    pub size: f64,
+}
+
+impl Default for Checker {
+    /// Dark squares of a quarter of a metre.
+    fn default() -> Self {
+        Self { color: Rgb([0x50; 3]), size: 0.25 }
+    }
+}
+
+impl Checker {
+    /// Allowed values of [`Checker::size`], m.
+    pub const SIZES: RangeInclusive<f64> = 0.0001..=10_000.0;
+
+    fn sane(self) -> Self {
+        Self { size: clamped(self.size, Self::default().size, &Self::SIZES), ..self }
+    }
+}
+
 /// Light, backdrop and floor of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -105,6 +131,9 @@ pub struct Lighting {
     /// Base colour of the floor; `None`: the backdrop's at the horizon.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub floor_color: Option<Rgb>,
+    /// Squares of a second colour on a floor with [`Lighting::floor_color`]; `None`: the floor is plain.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub floor_checker: Option<Checker>,
 }
 
 impl Default for Lighting {
@@ -122,6 +151,7 @@ impl Default for Lighting {
             lamp_direction: None,
             background: None,
             floor_color: None,
+            floor_checker: None,
         }
     }
 }
@@ -145,6 +175,7 @@ impl Lighting {
             sky_strength: strength(self.sky_strength),
             lamp_strength: strength(self.lamp_strength),
             lamp_direction: self.lamp_direction.and_then(sane_direction),
+            floor_checker: self.floor_checker.map(Checker::sane),
             ..self
         }
     }
@@ -158,6 +189,8 @@ impl Lighting {
         within("sun_softness", self.sun_softness, &Self::SOFTNESSES)?;
         within("sky_strength", self.sky_strength, &Self::STRENGTHS)?;
         within("lamp_strength", self.lamp_strength, &Self::STRENGTHS)?;
+        let squares = self.floor_checker.map_or(Checker::default().size, |checker| checker.size);
+        within("size of floor_checker", squares, &Checker::SIZES)?;
         let directions =
             [("sun_direction", Some(self.sun_direction)), ("lamp_direction", self.lamp_direction)];
         for (name, direction) in directions {
@@ -242,7 +275,7 @@ mod tests {
     #[test]
     fn odd_values_are_replaced_and_named() {
         type Change = fn(&mut Lighting);
-        let odd: [(&str, Change); 8] = [
+        let odd: [(&str, Change); 9] = [
             ("sun_direction", |of| of.sun_direction = DVec3::ZERO),
             ("sun_direction", |of| of.sun_direction.y = f64::NAN),
             ("sun_strength", |of| of.sun_strength = -1.0),
@@ -251,6 +284,7 @@ mod tests {
             ("lamp_strength", |of| of.lamp_strength = 21.0),
             ("lamp_direction", |of| of.lamp_direction = Some(DVec3::ZERO)),
             ("lamp_direction", |of| of.lamp_direction = Some(DVec3::INFINITY)),
+            ("floor_checker", |of| of.floor_checker = Some(Checker { size: 0.0, ..Checker::default() })),
         ];
         for (name, change) in odd {
             let mut lighting = Lighting::default();

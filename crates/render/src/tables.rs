@@ -51,6 +51,8 @@ pub(super) struct FrameData {
     pub hairline: f32,
     pub floor_color: Vec3,
     pub hairline_reach: u32,
+    pub checker: Vec3,
+    pub checker_size: f32,
     pub size: [u32; 2],
     pub light_size: [u32; 2],
     pub jitter: [f32; 2],
@@ -66,8 +68,8 @@ pub(super) struct FrameData {
 layout!(FrameData as "Frame" {
     eye, pixel_cone, forward, ao_reach, right, floor_y, up, fade, sun, sun_radius, target: [target_point], flags, ahead, light_step,
     sun_tint, samples, sky_tint, filter_radius, lamp, color_by, lamp_tint, body_count, horizon, accumulated, zenith, hairline,
-    floor_color, hairline_reach, size, light_size, jitter, seam_body, seam_level, seam_first, seam_seeds, kept_object, hovered_cell,
-    clips
+    floor_color, hairline_reach, checker, checker_size, size, light_size, jitter, seam_body, seam_level, seam_first, seam_seeds,
+    kept_object, hovered_cell, clips
 });
 
 /// A body; `Body` in `shaders/render/trace.wgsl`.

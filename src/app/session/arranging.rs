@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use super::{Session, crack_picture, is_scene};
+use super::{Session, backdrop::is_backdrop, crack_picture, is_scene};
 use crate::{
     app::imports,
     import::ReadMesh,
@@ -199,6 +199,9 @@ impl Session {
         let has_scene = self.sandbox.as_ref().is_some_and(|sandbox| !sandbox.objects().is_empty());
         if !has_scene {
             return self.open(path, level);
+        }
+        if is_backdrop(path) {
+            return self.begin_backdrop(path);
         }
         if is_scene(path) || crack_picture::is_picture(path) {
             let text =

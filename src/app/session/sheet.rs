@@ -270,8 +270,9 @@ impl Session {
         let is_due = sheet.due.is_some_and(|since| since.elapsed() >= SETTLED_AFTER);
         if is_due && !sandbox.is_breaking() {
             let floor = sandbox.settings().floor.map(|height| height as f32);
-            let lighting = sandbox.tuning().view.lighting;
-            let options = RenderOptions { floor, lighting, ..plain_options(ColorBy::Material) };
+            let tuning = sandbox.tuning();
+            let (lighting, backdrop) = (tuning.view.lighting, tuning.backdrop.clone());
+            let options = RenderOptions { floor, lighting, backdrop, ..plain_options(ColorBy::Material) };
             let look = Look { camera: self.camera, options };
             sheet.due = None;
             sheet.job = Some(Job::start(struck, sheet.variants.clone(), look));

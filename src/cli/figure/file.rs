@@ -28,7 +28,7 @@ const LARGEST_FILE: u64 = 1 << 20;
 /// Most panels of a figure.
 const MOST: usize = 256;
 /// Options whose values are files that a panel reads.
-const READ: [&str; 4] = ["--seeds-file=", "--camera=", "--cutter=", "--preset="];
+const READ: [&str; 5] = ["--seeds-file=", "--camera=", "--cutter=", "--preset=", "--backdrop="];
 /// Gap between panels and height of letters, where the file does not say.
 const USUAL: [&str; 2] = ["4mm", "9pt"];
 

@@ -21,8 +21,10 @@ const COMMANDS: [(&str, &str); 6] = [
 ];
 
 /// Options that take numbers or names of the program's own tables, or no value.
-const PLAIN: [&str; 100] = [
+const PLAIN: [&str; 102] = [
     "all-triangles",
+    "backdrop-brightness",
+    "backdrop-turn",
     "bake",
     "blow-strength",
     "bond-strength",
@@ -125,7 +127,7 @@ const PLAIN: [&str; 100] = [
 ];
 
 /// Options whose value may be a file to read.
-const READ: [&str; 4] = ["camera", "cutter", "preset", "seeds-file"];
+const READ: [&str; 5] = ["backdrop", "camera", "cutter", "preset", "seeds-file"];
 
 /// Options that are left out: another place to write to, how progress is shown, and what this machine may not have.
 const LEFT_OUT: [&str; 4] = [ADAPTER, "json", "json-progress", "legend-file"];

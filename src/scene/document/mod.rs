@@ -167,6 +167,7 @@ impl Document {
         self.tuning.pin = None;
         self.tuning.view.take_look(&scene);
         self.tuning.saved_views.clone_from(&scene.saved_views);
+        self.tuning.backdrop.clone_from(&scene.backdrop);
         self.tuning.slices.clone_from(&scene.slices);
         (self.tuning.focus, self.tuning.own) = (None, Arc::default());
         if let Some(body) = scene.bodies.first() {
@@ -460,6 +461,7 @@ impl Document {
         scene.camera = Some(camera);
         self.tuning.view.put_look(&mut scene);
         scene.saved_views.clone_from(&self.tuning.saved_views);
+        scene.backdrop.clone_from(&self.tuning.backdrop);
         scene.slices.clone_from(&self.tuning.slices);
         scene
     }

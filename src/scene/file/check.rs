@@ -275,6 +275,8 @@ pub(super) fn check(scene: &Scene) -> Checked {
     }
     let lit = scene.light.check();
     lit.or_else(|what| top.fail("light", format!("has a value out of range: {what}")))?;
+    let behind = scene.backdrop.as_ref().map_or(Ok(()), crate::render::Backdrop::check);
+    behind.or_else(|what| top.fail("backdrop", format!("has a value out of range: {what}")))?;
     let seen = scene.lens.map_or(Ok(()), |lens| lens.check());
     seen.or_else(|what| top.fail("lens", format!("has a value out of range: {what}")))?;
     let scaled = scene.view.scale.check();

@@ -26,6 +26,7 @@ use super::{
 use crate::{
     files::{self, Unread},
     fracture::FractureParams,
+    render::Backdrop,
 };
 use check::{check, line_of};
 
@@ -92,10 +93,12 @@ fn load(path: &Path, may_name_outside: bool) -> Result<(Scene, SceneFile), Scene
         outside::check(path, file.sha256(), &scene)?;
     }
     let in_folder = |file: &str| !(file.starts_with("builtin:") || Path::new(file).is_absolute());
-    if scene.bodies.iter().any(|body| in_folder(&body.file)) {
+    let behind = scene.backdrop.iter().map(|backdrop| &backdrop.file);
+    if scene.bodies.iter().map(|body| &body.file).chain(behind).any(|file| in_folder(file)) {
         files::as_text(folder).map_err(|why| error(format!("{shown}: {why}")))?;
     }
     resolve_names(&mut scene, folder);
+    read_backdrop(&mut scene, &shown.to_string())?;
     if scene.name.is_empty() {
         scene.name = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
     }
@@ -113,7 +116,16 @@ pub fn parse_scene_from(folder: &Path, text: &str, may_name_outside: bool) -> Re
         outside::check(&folder.join("text"), &Sha256::digest(text).into(), &scene)?;
     }
     resolve_names(&mut scene, folder);
+    read_backdrop(&mut scene, "the scene's text")?;
     Ok(scene)
+}
+
+/// Reads the picture behind the scene; `shown` names the scene in errors.
+fn read_backdrop(scene: &mut Scene, shown: &str) -> Result<(), SceneError> {
+    let read = scene.backdrop.as_mut().map_or(Ok(()), Backdrop::open);
+    read.map_err(|why| {
+        error(format!("{shown}: {why}; without [backdrop] the scene has the light of [light] alone"))
+    })
 }
 
 /// Makes file names relative to `folder` usable from where the program runs, replaces a missing mesh by its fallback, and
@@ -138,6 +150,9 @@ fn resolve_names(scene: &mut Scene, folder: &Path) {
         }
     };
     scene.bodies.iter_mut().for_each(resolve);
+    if let Some(backdrop) = &mut scene.backdrop {
+        backdrop.file = in_folder(&backdrop.file);
+    }
     for event in &mut scene.events {
         match event {
             Event::Projectile { body, .. } => resolve(body),
@@ -245,7 +260,7 @@ pub fn save_scene(path: &Path, scene: &Scene) -> Result<SavedScene, SceneError> 
         }
     }
     let files = scene.breaks.iter_mut().filter_map(|one| one.fracture.seeds_file.as_mut());
-    files.for_each(relative);
+    files.chain(scene.backdrop.iter_mut().map(|backdrop| &mut backdrop.file)).for_each(relative);
     let text =
         toml::to_string_pretty(&scene).map_err(|e| error(format!("cannot save {}: {e}", path.display())))?;
     // A file too large to be opened again is not written; the earlier file stays.

@@ -41,7 +41,8 @@ fn names(scene: &Scene) -> impl Iterator<Item = (&'static str, &str)> {
     let of_breaks = scene.breaks.iter().map(|one| &one.fracture);
     let params = of_bodies.chain(of_events).chain(of_breaks);
     let seeds = params.map(|params| ("seeds_file", params.seeds_file.as_ref()));
-    bodies.chain(seeds).filter_map(|(field, name)| Some((field, name?.as_str())))
+    let behind = ("file", scene.backdrop.as_ref().map(|backdrop| &backdrop.file));
+    bodies.chain(seeds).chain([behind]).filter_map(|(field, name)| Some((field, name?.as_str())))
 }
 
 /// Whether a file that is named so lies below `folder`. The text is judged first, so that nothing outside is touched; then

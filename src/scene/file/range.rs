@@ -8,7 +8,7 @@ use glam::{DQuat, DVec3};
 
 use crate::{
     fracture::FractureParams,
-    render::Lens,
+    render::{Backdrop, Lens},
     scene::{Event, Scene, SceneBody, ScenePose},
     svo::MAX_LEVEL,
 };
@@ -27,6 +27,7 @@ impl Scene {
         self.camera = self.camera.map(|camera| camera.sane());
         self.saved_views.iter_mut().for_each(|view| view.camera = view.camera.sane());
         (self.light, self.lens) = (self.light.sane(), self.lens.map(Lens::sane));
+        self.backdrop = self.backdrop.take().map(Backdrop::sane);
         self.bodies.iter_mut().for_each(|body| tally.body(body));
         self.poses.iter_mut().for_each(|pose| tally.pose(pose));
         for event in &mut self.events {

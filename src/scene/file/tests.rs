@@ -210,6 +210,7 @@ fn every_field_is_documented() {
     let text = include_str!("../../../docs/scenes.md");
     let mut scene = sample();
     scene.camera = Some(crate::render::Camera::default());
+    scene.backdrop = Some(Backdrop::of_file("sky.hdr"));
     scene.pinned = Some(crate::scene::Pinned { body: 0, point: DVec3::Y, direction: DVec3::NEG_Z });
     scene.walls = Some(crate::bodies::Walls { low: DVec3::ZERO, high: DVec3::ONE });
     scene.adaptive_level = Some(crate::bodies::Adaptive::default());
@@ -289,6 +290,43 @@ fn every_field_is_documented() {
         }
     }
     walk(&value, text);
+}
+
+#[test]
+fn a_picture_behind_a_scene_is_read_from_its_folder_and_a_missing_one_is_named() {
+    let folder = std::env::temp_dir().join(format!("kintsugi-backdrop-scene-{}", std::process::id()));
+    fs::create_dir_all(folder.join("light")).unwrap();
+    let folder = folder.canonicalize().unwrap();
+    let (picture, file) = (folder.join("light").join("sky.hdr"), folder.join("a.toml"));
+    let head = b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 2 +X 4\n".to_vec();
+    fs::write(&picture, [head, [128, 64, 32, 129].repeat(8)].concat()).unwrap();
+    let read = |backdrop: &str| {
+        fs::write(&file, format!("[[body]]\nfile = \"builtin:box\"\n\n[backdrop]\n{backdrop}")).unwrap();
+        load_scene(&file)
+    };
+    let scene = read("file = \"light/sky.hdr\"\nturn = -30\n").unwrap();
+    let behind = scene.backdrop.as_ref().unwrap();
+    assert!(behind.picture().is_some(), "it is read with the scene");
+    assert_eq!((behind.turn, behind.brightness, Path::new(&behind.file)), (-30.0, 1.0, picture.as_path()));
+    let saved = folder.join("b.toml");
+    save_scene(&saved, &scene).unwrap();
+    let text = fs::read_to_string(&saved).unwrap();
+    assert!(text.contains("file = \"light/sky.hdr\""), "relative to the scene: {text}");
+    assert_eq!(load_scene(&saved).unwrap().backdrop, scene.backdrop);
+    for (odd, says) in [
+        ("file = \"light/sky.hdr\"\nturn = 400\n", "turn is 400"),
+        ("file = \"light/sky.hdr\"\nbrightness = -1\n", "brightness is -1"),
+        ("file = \"\"\n", "file is empty"),
+        ("turn = 3\n", "file"),
+        ("file = \"light/sky.hdr\"\nblur = 3\n", "blur"),
+        ("file = \"../sky.hdr\"\n", "outside the folder"),
+        ("file = \"light/none.hdr\"\n", "light/none.hdr: not found; check the name"),
+        ("file = \"a.toml\"\n", "a.toml: is no picture"),
+    ] {
+        let refused = read(odd).expect_err(says).message;
+        assert!(refused.contains(says) && !refused.contains('\n'), "{refused}");
+    }
+    fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]

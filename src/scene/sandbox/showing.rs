@@ -185,13 +185,13 @@ impl Sandbox {
         self.stage.longest_side(id)
     }
 
-    /// Options of pictures of the scene: colours, floor, light and lens as the panels have them, and lines between
+    /// Options of pictures of the scene: colours, floor, light, backdrop and lens as the panels have them, and lines between
     /// pieces a pixel of the window wide.
     #[must_use]
     pub fn picture_options(&self) -> RenderOptions {
-        let view = &self.document.tuning().view;
-        let options = view.options(self.stage.settings().floor, view.hairline(1.0));
-        RenderOptions { clips: self.clips(), ..options }
+        let tuning = self.document.tuning();
+        let options = tuning.view.options(self.stage.settings().floor, tuning.view.hairline(1.0));
+        RenderOptions { clips: self.clips(), backdrop: tuning.backdrop.clone(), ..options }
     }
 
     /// The nearest body on a ray, where it is drawn (moved by the explode slider).

@@ -212,6 +212,7 @@ fn with_tree<T>(scene: &mut Scene<'_>, tree: &MeshTree, work: impl FnOnce(&Scene
         effects: effects.clone(),
         boxes: boxes.clone(),
         objects: Vec::new(),
+        surroundings: None,
         seams: &[],
     };
     work(&other)

@@ -21,6 +21,7 @@ mod rays;
 mod scene;
 mod seams;
 mod shade;
+mod sky;
 mod surface;
 mod texels;
 mod wide;

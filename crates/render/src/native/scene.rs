@@ -9,6 +9,7 @@ use glam::{Vec3, Vec4};
 use super::wide::{LANES, along, cut_of, each_axis, has_cut, normal_of};
 use crate::{
     FrameInput,
+    backdrop::{Backdrop, Placed},
     clip::{ALONG, interval},
     compute::Array,
     effects::{Effect, effects_of_surfaces},
@@ -66,6 +67,8 @@ pub(super) struct Scene<'a> {
     pub boxes: Vec<BoxData>,
     /// Of which object each body is a piece.
     pub objects: Vec<u32>,
+    /// The picture of all directions behind it.
+    pub surroundings: Option<Placed>,
     /// Words of [`crate::fracture::Seams`]; empty without any.
     pub seams: &'a [u32],
 }
@@ -99,6 +102,7 @@ impl<'a> Scene<'a> {
             surfaces: surfaces.collect(),
             effects: effects_of_surfaces(input.bodies.iter().map(|body| body.shape.drawn_surface())),
             objects: input.bodies.iter().map(|body| body.object).collect(),
+            surroundings: input.options.backdrop.as_ref().and_then(Backdrop::placed),
             bodies,
             boxes,
             seams: input.seams.map_or(Ok(&[][..]), |seams| host(&seams.seams.words))?,

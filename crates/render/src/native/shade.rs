@@ -16,9 +16,10 @@ use super::{
         BODY_FLOOR, BODY_SKY, FLAG_EMITS, FLAG_FLOOR_COLOR, FLAG_LAMP, FLAG_SELECTION, FLAG_TRANSPARENT,
         GOLD_MOST, GOLD_SHIFT, MARK_GLASS, MARK_MATT, MARK_SELECTED, Scene, unit_from_hash,
     },
+    sky::{backdrop, colors_of, height, mirrored, mirrored_sky, sky_light},
     wide::{byte, exp2, max, min, mix, normal_of, over_root, power, smooth, srgb_from_linear, unit},
 };
-use crate::{effects::glow_of, geometry::srgb, surfaces::HitData};
+use crate::{effects::glow_of, geometry::srgb, surfaces::HitData, tables::FrameData};
 
 pub(super) const GOLD: Rgb = [1.0, 0.66, 0.16];
 /// Seam gold, #d4a017 in linear light.
@@ -52,28 +53,24 @@ impl Run {
     }
 }
 
-/// A studio backdrop: warm grey at the horizon, cooler and darker above. Returns the share of the zenith's colour.
+/// A painted floor's colour at this distance in this direction. Squares of which a pixel covers several fade into their mean.
 #[inline(always)]
-fn height(y: f32) -> f32 {
-    let h = unit(y * 1.6 + 0.08);
-    h * h * (3.0 - 2.0 * h)
-}
-
-/// Share of the sky's light (the rest is the ground's) on a surface whose normal has the vertical component `y`.
-#[inline(always)]
-fn above(y: f32) -> f32 {
-    smooth(-1.0, 1.0, y)
-}
-
-/// Gives every pixel the sky's colour.
-#[inline(always)]
-fn shade_sky(colors: &Colors, run: &mut Run, of: &Surfaces) {
-    for i in 0..RUN {
-        let share = height(of.direction[1][i]);
-        for k in 0..3 {
-            run.color[k][i] = mix(colors.horizon[k], colors.zenith[k], share);
-        }
+fn painted_floor(frame: &FrameData, distance: f32, direction: [f32; 3]) -> Rgb {
+    let paint = frame.floor_color.to_array();
+    let size = frame.checker_size;
+    if size == 0.0 {
+        return paint;
     }
+    let other = frame.checker.to_array();
+    let square = |from: f32, along: f32| ((from + along * distance) / size).floor();
+    let place = 0.5 * (square(frame.eye.x, direction[0]) + square(frame.eye.z, direction[2]));
+    let is_other = place - place.floor() > 0.25;
+    let covers = frame.pixel_cone * distance / (max(direction[1].abs(), 1e-3) * size);
+    let share = smooth(0.25, 1.0, covers);
+    [0, 1, 2].map(|k| {
+        let own = if is_other { other[k] } else { paint[k] };
+        mix(own, 0.5 * (paint[k] + other[k]), share)
+    })
 }
 
 /// Shades floor pixels, which have the sky's colour so far.
@@ -82,9 +79,11 @@ fn shade_floor(scene: &Scene<'_>, colors: &Colors, run: &mut Run, of: &Surfaces,
     let frame = &scene.frame;
     let level = height(0.0);
     let has_color = frame.flags & FLAG_FLOOR_COLOR != 0;
-    let own = frame.floor_color.to_array();
     let [sunlight, skylight] = colors.on_floor(frame);
-    let usual = Colors::usual_on_floor(frame);
+    // The picture's own ground, which is as the picture has it where nothing takes its light.
+    let is_pictured = scene.surroundings.is_some() && !has_color;
+    let open = [0, 1, 2].map(|k| max(sunlight[k] + skylight[k], 1e-6));
+    let usual = if is_pictured { open } else { Colors::usual_on_floor(frame) };
     let over_fade = 1.0 / (frame.fade * frame.fade);
     let from = frame.eye - frame.target;
     for i in 0..RUN {
@@ -92,12 +91,14 @@ fn shade_floor(scene: &Scene<'_>, colors: &Colors, run: &mut Run, of: &Surfaces,
         let z = from.z + of.direction[2][i] * run.distance[i];
         let away = (x * x + z * z) * over_fade;
         let far = smooth(1.0, 4.0, away.sqrt());
-        let pool = 1.0 + 0.22 * exp2(-away);
+        let pool = if is_pictured { 1.0 } else { 1.0 + 0.22 * exp2(-away) };
         let is_floor = run.body[i] == BODY_FLOOR;
+        let own = painted_floor(frame, run.distance[i], of.direction.map(|d| d[i]));
         for k in 0..3 {
             // Relative to open floor under the usual lights, so that the floor blends into the backdrop without a line, and
             // is dark under weak lights.
             let base = if has_color { own[k] } else { mix(colors.horizon[k], colors.zenith[k], level) };
+            let base = if is_pictured { run.color[k][i] } else { base };
             let here = sunlight[k] * lit.sun[i] + skylight[k] * lit.sky[i] * lit.sky[i];
             let near = mix(base * pool * here * (1.0 / usual[k]), base, far);
             let color = mix(near, run.color[k][i], far);
@@ -191,21 +192,21 @@ fn shade_bodies(scene: &Scene<'_>, colors: &Colors, run: &mut Run, of: &Surfaces
     let lamp = right * 0.8 - frame.ahead * 0.6 + glam::Vec3::new(0.0, 0.25, 0.0);
     let lamp = lamp * lamp.length_recip();
     let lamp = if frame.flags & FLAG_LAMP != 0 { frame.lamp } else { lamp };
-    let Colors { sun: sunlight, sky, ground, lamp: lamplight, .. } = colors;
+    let Colors { sun: sunlight, lamp: lamplight, .. } = colors;
     let sun = frame.sun;
     let all_matt = frame.color_by != 0;
+    let ambient = sky_light(scene, colors, &of.normal);
+    let sky_seen = mirrored_sky(scene, colors, &mirrored(of), false);
     for i in 0..RUN {
         let (nl, nv, nh, vh) = cosines(sun, of, i);
         let [nx, ny, nz] = [of.normal[0][i], of.normal[1][i], of.normal[2][i]];
         let (sunlit, skylit) = (lit.sun[i], lit.sky[i]);
         let fill = 0.5 + 0.5 * (nx * lamp.x + ny * lamp.y + nz * lamp.z);
         let fill = fill * fill * skylit;
-        let up = above(ny);
         let open = 0.06 + 0.94 * skylit;
         // Rim light on parts that face the camera at a slant.
         let edge = 1.0 - max(nv, 0.0);
         let edge5 = edge * edge * edge * edge * edge;
-        let mirror = above(of.direction[1][i] + 2.0 * nv * ny);
         let look = run.look[i];
         let is_matt = (look & MARK_MATT != 0) | all_matt;
         let shine = gloss(nl, max(nv, 0.02), nh, vh, 0.42) * sunlit;
@@ -217,9 +218,8 @@ fn shade_bodies(scene: &Scene<'_>, colors: &Colors, run: &mut Run, of: &Surfaces
             let a = albedo[k][i];
             // Light reflected by the occluders of a pale surface; no part becomes quite black.
             let bounced = open / max(1.0 - 0.75 * a * (1.0 - open), 0.05);
-            let light =
-                sunlight[k] * nl * sunlit + (mix(ground[k], sky[k], up) + lamplight[k] * fill) * bounced;
-            let color = a * light + sunlight[k] * shine + mix(ground[k], sky[k], mirror) * mirrored;
+            let light = sunlight[k] * nl * sunlit + (ambient[k][i] + lamplight[k] * fill) * bounced;
+            let color = a * light + sunlight[k] * shine + sky_seen[k][i] * mirrored;
             run.color[k][i] = if is_body { color } else { run.color[k][i] };
         }
     }
@@ -261,18 +261,24 @@ fn shade_glass(
     let frame = &scene.frame;
     let unit_of = |v: glam::Vec3| v * v.length_recip();
     let lamp = unit_of(unit_of(frame.right) * -0.55 + unit_of(frame.up) * 0.6 - frame.ahead * 0.58);
+    let mut bent = [[0.0f32; RUN]; 3];
+    for i in 0..RUN {
+        let (direction, normal) = (of.direction.map(|d| d[i]), of.normal.map(|n| n[i]));
+        let to: [f32; 3] = std::array::from_fn(|k| direction[k] - normal[k] * 0.45);
+        let scale = over_root(to[0] * to[0] + to[1] * to[1] + to[2] * to[2]);
+        for k in 0..3 {
+            bent[k][i] = to[k] * scale;
+        }
+    }
+    let (mirrored, behind) = (mirrored(of), backdrop(scene, colors, &bent));
+    let sky_seen = mirrored_sky(scene, colors, &mirrored, true);
     for i in 0..RUN {
         let (nl, nv, nh, vh) = cosines(frame.sun, of, i);
-        let (direction, normal) = (of.direction.map(|d| d[i]), of.normal.map(|n| n[i]));
         let slant = 1.0 - max(nv, 0.0);
         let reflected = 0.04 + 0.96 * (slant * slant * slant * slant * slant);
         let a = albedo.map(|a| a[i]);
         let most = max(max(a[0], max(a[1], a[2])), 1e-3);
-        let bent: [f32; 3] = std::array::from_fn(|k| direction[k] - normal[k] * 0.45);
-        let scale = over_root(bent[0] * bent[0] + bent[1] * bent[1] + bent[2] * bent[2]);
-        let share = height(bent[1] * scale);
-        let seen: [f32; 3] = std::array::from_fn(|k| direction[k] + 2.0 * nv * normal[k]);
-        let mirror = above(seen[1]);
+        let seen = mirrored.map(|axis| axis[i]);
         let glare = smooth(0.90, 0.93, seen[0] * lamp.x + seen[1] * lamp.y + seen[2] * lamp.z) * 6.0;
         let shine = gloss(nl, max(nv, 0.02), nh, vh, 0.18) * lit.sun[i];
         let is_glass = (run.look[i] & MARK_GLASS != 0) & (run.body[i] < BODY_FLOOR);
@@ -280,10 +286,10 @@ fn shade_glass(
             let dye = a[k] / most;
             // At a slant the way through is long.
             let way = mix(1.0, dye, slant) * (1.0 - 0.5 * slant * slant);
-            let through = mix(colors.horizon[k], colors.zenith[k], share) * dye * way;
+            let through = behind[k][i] * dye * way;
             let color = run.color[k][i] * 0.12
                 + through * (1.0 - reflected) * (0.45 + 0.55 * lit.sky[i])
-                + (mix(colors.ground[k], colors.sky[k], mirror) + glare) * reflected * lit.sky[i]
+                + (sky_seen[k][i] + glare) * reflected * lit.sky[i]
                 + colors.sun[k] * shine;
             run.color[k][i] = if is_glass { color } else { run.color[k][i] };
         }
@@ -294,16 +300,16 @@ fn shade_glass(
 #[inline(always)]
 fn gild(scene: &Scene<'_>, colors: &Colors, run: &mut Run, gold: &[f32; RUN], of: &Surfaces, lit: &Lit) {
     const GLANCE: Rgb = [1.0, 0.72, 0.3];
+    let sky_seen = mirrored_sky(scene, colors, &mirrored(of), false);
     for i in 0..RUN {
         let (nl, nv, nh, vh) = cosines(scene.frame.sun, of, i);
-        let mirror = above(of.direction[1][i] + 2.0 * nv * of.normal[1][i]);
         let dim = mix(0.4, 1.0, lit.sky[i]);
         let shine = gloss(nl, max(nv, 0.02), nh, vh, 0.34) * 6.0;
         let line = smooth(0.5, 0.95, gold[i]);
         let is_gilded = (gold[i] > 0.0) & (run.body[i] < BODY_FLOOR);
         for k in 0..3 {
             let sun = colors.sun[k] * lit.sun[i];
-            let mirrored = mix(colors.ground[k], colors.sky[k], mirror) * dim;
+            let mirrored = sky_seen[k][i] * dim;
             let metal = SEAM_GOLD[k] * (sun * nl * 0.35 + mirrored * 0.9)
                 + GLANCE[k] * sun * shine
                 + SEAM_SHINE[k] * 0.55;
@@ -395,9 +401,9 @@ impl Inputs<'_> {
         let is_transparent = frame.flags & FLAG_TRANSPARENT != 0;
         let mut alpha: [f32; RUN] =
             std::array::from_fn(|i| if is_transparent && run.body[i] == BODY_SKY { 0.0 } else { 1.0 });
-        let colors = &Colors::of(frame);
+        let colors = &colors_of(self.scene);
         if skies || floors {
-            shade_sky(colors, &mut run, &surfaces);
+            run.color = backdrop(self.scene, colors, &surfaces.direction);
         }
         if floors && is_transparent {
             catch_shadows(self.scene, colors, (&mut run, &mut alpha), &surfaces, &lit);

@@ -6,12 +6,13 @@ use super::{
     fixtures::{By, Stage, ball},
     passes::other_lighting,
 };
-use crate::{Camera, Lighting, PixelHit, RenderOptions, Rgb};
+use crate::{Camera, Checker, Lighting, PixelHit, RenderOptions, Rgb};
 
 on_both!(
     the_default_is_the_studio,
     a_shadow_catcher_shows_shadows_and_nothing_else,
-    odd_light_draws_something_sane
+    odd_light_draws_something_sane,
+    squares_of_the_floor_have_their_size
 );
 
 const SUN: Vec3 = Vec3::new(-0.335, 0.735, 0.589);
@@ -116,4 +117,34 @@ fn odd_light_draws_something_sane(by: By) {
     let taken = stage.frame(0);
     let shown = taken.hits.iter().zip(&taken.history).filter(|(hit, _)| hit.body == 0);
     assert!(shown.clone().count() > 50 && shown.clone().all(|(_, mean)| mean[..3].iter().all(|v| *v < 1e-3)));
+}
+
+fn squares_of_the_floor_have_their_size(by: By) {
+    let Some(mut stage) = ball_over_floor(by) else { return };
+    stage.bodies.clear();
+    let checker = Checker { color: Rgb([40, 40, 220]), size: 0.5 };
+    let floor_color = Some(Rgb([220, 40, 40]));
+    stage.options.lighting = Lighting { floor_color, floor_checker: Some(checker), ..Lighting::default() };
+    let picture = stage.still(1);
+    let [width, height] = stage.size.map(|side| side as f32);
+    let mut seen = [0, 0];
+    for (i, hit) in stage.hits().iter().enumerate() {
+        let PixelHit::Floor(distance) = hit else { continue };
+        let at = [(i % 96) as f32 + 0.5, (i / 96) as f32 + 0.5];
+        let (eye, ray) = stage.camera.ray(at[0] / width, at[1] / height, width / height);
+        let point = eye + ray * *distance;
+        let place = [point.x / 0.5, point.z / 0.5];
+        if point.length() > 1.5 || place.iter().any(|v| (v - v.round()).abs() < 0.1) {
+            continue;
+        }
+        let is_other = (place[0].floor() + place[1].floor()) as i32 & 1 == 1;
+        assert_eq!(picture[4 * i + 2] > picture[4 * i], is_other, "at {point}");
+        seen[usize::from(is_other)] += 1;
+    }
+    assert!(seen.iter().all(|count| *count > 50), "{seen:?}");
+    // Squares without a floor colour, or without squares: nothing changes.
+    stage.options.lighting.floor_color = None;
+    let without = stage.still(1);
+    stage.options.lighting.floor_checker = None;
+    assert!(without == stage.still(1), "squares on an unpainted floor");
 }

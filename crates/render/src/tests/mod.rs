@@ -30,6 +30,7 @@ mod reference;
 mod reliefs;
 mod seams;
 pub(super) mod surfaces;
+mod surroundings;
 
 pub(super) use reference::{nearest_triangle as nearest_of, triangles as triangles_of};
 

@@ -8,6 +8,7 @@ use super::{
     fixtures::{By, Stage, Taken, altered, ball},
     passes::{Scene, relit_solids, relit_vase, solids, vase},
     surfaces::surfaces,
+    surroundings::pictured,
 };
 use crate::{gpu::Kernel, surfaces::read_texture};
 
@@ -68,6 +69,34 @@ fn whole_pictures_are_those_of_the_passes() {
         let (odd, mean) = worst(&mut scene);
         println!("at most {:.2} % of a frame's pixels differ, {mean:.3} bytes on average", odd * 100.0);
         assert!(odd <= ODD_PIXELS && mean <= MEAN, "{:.2} % differ, {mean:.3} bytes", odd * 100.0);
+    }
+}
+
+/// Pictures of all directions lie behind, light and are mirrored.
+#[test]
+fn whole_pictures_before_a_picture_are_those_of_the_passes() {
+    let Some(mut scenes) = pictured(By::Passes) else { return };
+    let all = |scenes: &mut [Scene; 2]| {
+        let [a, b] = scenes.each_mut().map(worst);
+        (a.0.max(b.0), a.1.max(b.1))
+    };
+    let (odd, mean) = all(&mut scenes);
+    println!("at most {:.2} % of a frame's pixels differ, {mean:.3} bytes on average", odd * 100.0);
+    assert!(odd <= ODD_PIXELS && mean <= MEAN, "{:.2} % differ, {mean:.3} bytes", odd * 100.0);
+    for (from, to) in [
+        ("0.25 - angle, s > c", "0.2 - angle, s > c"),
+        ("direction.x * s + direction.z * c", "direction.z * c"),
+        ("let at = 7u + 3u * k;", "let at = 7u + 3u * (k % 4u);"),
+        ("surroundings_blurred(direction) * frame.sky_tint", "sky_light(direction)"),
+        ("usual = open;", "usual = 1.2 * open;"),
+    ] {
+        let text = altered("render/compose", from, to);
+        for scene in &mut scenes {
+            let kernel = Kernel::from_text(&scene.stage.gpu, "render/compose", text.clone());
+            scene.stage.renderer.compose = kernel;
+        }
+        let (odd, mean) = all(&mut scenes);
+        assert!(odd > 2.0 * ODD_PIXELS || mean > 2.0 * MEAN, "`{to}` for `{from}` goes unnoticed");
     }
 }
 

@@ -11,7 +11,7 @@ use super::{
     surfaces::surfaces,
 };
 use crate::{
-    Background, Camera, ColorBy, Lens, Lighting, Overlay, RenderBody, RenderOptions, Rgb,
+    Background, Camera, Checker, ColorBy, Lens, Lighting, Overlay, RenderBody, RenderOptions, Rgb,
     fracture::{Fracturer, Interior, Material, Pattern},
     gpu::Kernel,
     svo::{Forest, KeyArray},
@@ -205,6 +205,7 @@ pub(super) fn other_lighting() -> Lighting {
         lamp_direction: Some(DVec3::new(-0.6, 0.4, -2.0)),
         background: Some(Background { horizon: Rgb([190, 120, 90]), zenith: Rgb([30, 40, 80]) }),
         floor_color: Some(Rgb([90, 130, 80])),
+        floor_checker: Some(Checker { color: Rgb([200, 60, 40]), size: 0.3 }),
     }
 }
 
@@ -390,14 +391,16 @@ const RELIT_LIGHT_ERRORS: [(&str, &str); 2] = [
     ("dot(direction, frame.ahead)", "dot(direction, frame.forward)"),
 ];
 
-const RELIT_COMPOSE_ERRORS: [(&str, &str); 13] = [
+const RELIT_COMPOSE_ERRORS: [(&str, &str); 15] = [
     ("SUN_COLOR * frame.sun_tint", "SUN_COLOR"),
     ("n.y)) * frame.sky_tint", "n.y))"),
     ("SKY_COLOR * frame.sky_tint", "SKY_COLOR"),
     ("LAMP_COLOR * frame.lamp_tint", "LAMP_COLOR"),
     ("return frame.lamp;", "return -frame.lamp;"),
     ("mix(frame.horizon, frame.zenith,", "mix(frame.zenith, frame.horizon,"),
-    ("base = frame.floor_color;", "base = frame.horizon;"),
+    ("var paint = frame.floor_color;", "var paint = frame.horizon;"),
+    ("floor(point / frame.checker_size)", "floor(point / (0.7 * frame.checker_size))"),
+    ("smoothstep(0.25, 1.0, covers)", "0.0"),
     ("max(frame.sun.y, 0.0)", "0.5 * frame.sun.y"),
     ("SUN_COLOR * high + SKY_COLOR", "sun + sky"),
     // The shadow catcher.

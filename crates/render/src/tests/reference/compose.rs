@@ -223,7 +223,7 @@ impl Inputs<'_> {
         (color + SEAM_SHINE * gold * 1.1).lerp(metal, smoothstep(0.5, 0.95, gold))
     }
 
-    /// The floor's own colour, or the backdrop of its horizon, lighter round the target, times the light here over that of
+    /// The floor's own paint, or the backdrop of its horizon, lighter round the target, times the light here over that of
     /// the usual sun and sky on open floor; far off it becomes the backdrop. Or black, with what is missing of its brightness in sRGB as
     /// alpha, which fades away like the difference that a shadow makes. A sun below the horizon gives the floor nothing.
     fn floor(&self, direction: DVec3, distance: f64, lit: DVec2) -> (DVec3, f64) {
@@ -243,9 +243,22 @@ impl Inputs<'_> {
             );
         }
         let own = frame.flags & FLOOR_COLOR != 0;
-        let base = if own { frame.floor_color.as_dvec3() } else { self.backdrop(DVec3::X) };
+        let base = if own { self.paint(point, direction.y, distance) } else { self.backdrop(DVec3::X) };
         let near = base * (1.0 + 0.22 * (-away * away).exp2()) * (here / usual);
         (near.lerp(base, far).lerp(self.backdrop(direction), far), 1.0)
+    }
+
+    /// A painted floor: its colour, or by turns that of its squares, the less distinct the more of them a pixel covers.
+    fn paint(&self, point: DVec3, slope: f64, distance: f64) -> DVec3 {
+        let (own, other) = (self.frame.floor_color.as_dvec3(), self.frame.checker.as_dvec3());
+        let size = f64::from(self.frame.checker_size);
+        if size == 0.0 {
+            return own;
+        }
+        let number = (point.x / size).floor() as i64 + (point.z / size).floor() as i64;
+        let color = if number.rem_euclid(2) == 1 { other } else { own };
+        let covered = f64::from(self.frame.pixel_cone) * distance / (slope.abs().max(1e-3) * size);
+        color.lerp((own + other) / 2.0, smoothstep(0.25, 1.0, covered))
     }
 
     fn sun(&self) -> DVec3 {
