@@ -103,7 +103,7 @@ pub struct PatternArgs {
     options: Vec<(String, f64)>,
     /// Where the Voronoi seeds lie: on spheres round the impact; uniform; clustered; radial, as a pane of
     /// glass breaks; grain, as wood; inward, between the surface and the middle (Chlubna); bricks, hexagons, slabs or a
-    /// lattice of boxes, which fill the bounds [default: spheres]
+    /// lattice of boxes, which fill the bounds; chips, along the crack edges of a piece [default: spheres]
     #[arg(long, value_name = "NAME", hide_possible_values = true, value_parser = choice::<Preset>())]
     pattern: Option<Preset>,
     /// Number of Voronoi seeds, shared out over the spheres [default: 40]
@@ -479,6 +479,9 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
             "asked for {} pieces, reached {} with {} seeds, in {} previews and {} fractures\n",
             solved.wanted, solved.reached, solved.seeds, solved.preview_trials, solved.trials
         );
+    }
+    if params.chips_follow() {
+        line += &format!("chips: {} of {} that were asked for\n", broken.chips(), params.chips);
     }
     if counts.dropped + counts.merged > 0 {
         line += &format!("small pieces: {} merged, {} dropped\n", counts.merged, counts.dropped);

@@ -247,7 +247,7 @@ impl Tuning {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fracture::{CELLS, CRACK, INTERIOR, PATTERN, PRESETS, SURFACE};
+    use crate::fracture::{CELLS, CHIPS, CRACK, INTERIOR, PATTERN, PRESETS, SURFACE};
     use crate::scene::BodyStrength;
 
     #[test]
@@ -330,7 +330,7 @@ mod tests {
                 let usual = BodyStrength::default();
                 BodyStrength::ROWS.iter().map(|row| row.document_row(&usual)).collect()
             }),
-            ("## `[body.fracture]`", [PATTERN, PRESETS, CELLS, SURFACE].map(of).concat()),
+            ("## `[body.fracture]`", [PATTERN, PRESETS, CELLS, SURFACE, CHIPS].map(of).concat()),
             ("`[body.fracture.crack]`", of(CRACK)),
             ("## `[body.fracture.interior]`", of(INTERIOR)),
         ];

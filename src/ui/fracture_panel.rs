@@ -6,7 +6,8 @@ use super::{
 };
 use crate::{
     fracture::{
-        FractureParams, MAX_SEEDS, Material, PRESETS, Preset, SURFACE, SmallRule, Smallest, Surface, cutter,
+        CHIPS, FractureParams, MAX_SEEDS, Material, PRESETS, Preset, SURFACE, SmallRule, Smallest, Surface,
+        cutter,
     },
     scene::{PreviewMode, PreviewReport, Tuning, is_cutter},
 };
@@ -53,6 +54,13 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     ui.add_enabled_ui(pinned, |ui| direction(ui, way, out));
 
     inside(ui, input, &mut new.fracture, out);
+    let entry = new.fracture.method.entry();
+    // Where the method makes none, a number that is set can be taken back.
+    if (entry.by_seeds && entry.of_voxels) || new.fracture.chips > 0 {
+        let header = egui::CollapsingHeader::new("Chips along cracks").id_salt("chips along cracks");
+        let section = header.show_unindented(ui, |ui| numbers(ui, out, CHIPS, &mut new.fracture));
+        out.name("chips_along_cracks", &section.header_response);
+    }
 
     if new != *tuning {
         tune(out, "fracture", new);
@@ -242,6 +250,7 @@ fn pattern(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) {
                 }
                 Preset::Slabs => "Slabs across an axis, as thick as Thickness says, else as many as Seeds",
                 Preset::Lattice => "Equal boxes along the axes of the object; Seeds is how many fill the bounds",
+                Preset::Chips => "Chips where the cracks of a piece meet the outside; Seeds is how many",
             };
             let text = egui::RichText::new(preset.name()).small();
             let button = ui.add(egui::Button::selectable(params.preset == preset, text)).on_hover_text(tip);

@@ -69,6 +69,25 @@ fn small_pieces_are_merged_or_dropped_and_the_mass_is_accounted_for() {
 }
 
 #[test]
+fn chips_are_pieces_like_any_others_and_reported_where_they_are_asked_for() {
+    let options = ["builtin:box", "--level", "6", "--seeds", "8", "--pattern", "uniform", "--format", "obj"];
+    let Some((plain, _)) = fracture("chips-none", &options) else { return };
+    let chips = ["--chips", "20", "--chip-spread", "0.4"];
+    let (report, stdout) = fracture("chips", &[&options[..], &chips].concat()).unwrap();
+    assert!(stdout.contains(" of 20 that were asked for"), "{stdout}");
+    println!("{} {}", plain["counts"], report["counts"]);
+    let parameters = &report["parameters"];
+    assert_eq!((parameters["chips"].as_u64(), parameters["chip_spread"].as_f64()), (Some(20), Some(0.4)));
+    assert!(plain["parameters"].get("chips").is_none() && plain["parameters"].get("chip_size").is_none());
+    let more = count(&report, "pieces") - count(&plain, "pieces");
+    assert!((10..=24).contains(&more), "{more} more pieces by 20 chips");
+    // By the object's own triangles; the checks of meshes are among those of the report.
+    assert_eq!(report["meshes"]["kind"], "original");
+    let sum: f64 = report["pieces"].as_array().unwrap().iter().map(|p| p["mass"].as_f64().unwrap()).sum();
+    assert!((sum / report["source_mass"].as_f64().unwrap() - 1.0).abs() < 1e-6, "{sum}");
+}
+
+#[test]
 fn an_object_that_no_crack_meets_stays_whole_and_says_so() {
     let Some((report, stdout)) = fracture("whole", &["builtin:box", "--level", "5", "--seeds", "1"]) else {
         return;
@@ -90,6 +109,9 @@ fn contradictions_end_with_2_and_say_what_to_do() {
         (&["--pattern", "grain", "--grain-ratio", "0.5"], "--grain-ratio is 0.5"),
         (&["--grain-axis", "0,0,0"], "--grain-axis"),
         (&["--smallest", "many"], "voxels or percent"),
+        (&["--chips", "9000"], "--chips is 9000; it must be from 0 to 4096"),
+        (&["--chips", "9", "--method", "box-cut"], "give the method octree"),
+        (&["--pattern", "chips", "--surface", "rough"], "--surface is not planar"),
         (&["--smallest", "10,burn"], "merge or drop"),
     ] {
         let all = ["fracture", "builtin:box", "--out", "/nonexistent/x"].iter().chain(options).copied();

@@ -27,7 +27,8 @@ fn hit(sandbox: &mut Sandbox) -> Result<Arrived, SandboxError> {
 #[test]
 fn every_parameter_reaches_the_blow_and_undo_takes_it_back() {
     let of = |preset: Preset| FractureParams { preset, seeds: 25, ..FractureParams::default() };
-    for preset in Preset::ALL {
+    // A whole object has no crack that chips could break out of.
+    for preset in Preset::ALL.into_iter().filter(|preset| *preset != Preset::Chips) {
         let Some(mut sandbox) = open(of(preset)) else { return };
         assert_eq!(hit(&mut sandbox).expect("it breaks"), Arrived::Broke);
         let pieces = sandbox.bodies().len();

@@ -11,8 +11,8 @@ use serde::Serialize;
 use crate::{
     compute::RanOn,
     fracture::{
-        BreakStep, Dropped, FractureCounts, FractureParams, Impact, Interior, Labelling, MethodId, PRESETS,
-        Preset, Smallest, Solved, Surface, VoronoiDetail, crack::CrackShape, generations::Plan,
+        BreakStep, CHIPS, Dropped, FractureCounts, FractureParams, Impact, Interior, Labelling, MethodId,
+        PRESETS, Preset, Smallest, Solved, Surface, VoronoiDetail, crack::CrackShape, generations::Plan,
         interior::hex_color,
     },
     gpu::StageTiming,
@@ -96,7 +96,8 @@ pub struct ParameterReport {
     pub formats: Vec<String>,
 }
 
-/// Values of the table [`PRESETS`]: those of the first patterns always, others where they have an effect.
+/// Values of the table [`PRESETS`]: those of the first patterns always, others where they have an effect. Those of [`CHIPS`]
+/// where there are chips.
 #[derive(Clone, Debug)]
 pub struct PresetReport(Vec<(&'static str, serde_json::Value)>);
 
@@ -104,6 +105,7 @@ impl PresetReport {
     fn of(params: &FractureParams) -> Self {
         let always = ["clusters", "spread", "grain_axis", "grain_ratio"];
         let told = PRESETS.iter().filter(|row| always.contains(&row.of.path) || (row.applies)(params));
+        let told = told.chain(CHIPS.iter().filter(|row| params.has_chips() && (row.applies)(params)));
         Self(told.map(|row| (row.of.path, (row.read)(params))).collect())
     }
 }

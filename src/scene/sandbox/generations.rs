@@ -1,7 +1,8 @@
 //! A user's blow over several generations: the largest pieces break again, as with `fracture --generations`.
 //!
 //! In: the pieces of a blow. Out: further blows, one after another, on the largest eighth of the pieces, for the chosen
-//! number of generations. All of it is one undo step and happens at one moment of simulated time.
+//! number of generations; then the chips that the pieces lose. All of it is one undo step and happens at one moment of
+//! simulated time.
 
 use std::collections::VecDeque;
 
@@ -9,8 +10,9 @@ use super::Sandbox;
 use crate::{
     bodies::{Body, BodyId},
     fracture::{
-        FractureParams,
+        FractureError, FractureParams,
         generations::{SMALLEST_TO_BREAK, impact_on_piece, random_number_again},
+        shares_of_chips,
     },
     scene::{
         Blow, BreakJob,
@@ -25,6 +27,8 @@ pub(super) struct Generations {
     pieces: Vec<BodyId>,
     /// Pieces of this generation still to be broken, the largest first.
     waiting: VecDeque<BodyId>,
+    /// Pieces that still lose chips, with the number of these; `None` before the last generation has ended.
+    chips: Option<VecDeque<(BodyId, u32)>>,
     blow: Blow,
     params: FractureParams,
     /// Number of breaks so far.
@@ -49,10 +53,12 @@ impl Sandbox {
                 let left = self.document.tuning().generations.saturating_sub(1);
                 let (blow, params) = (job.blow, job.params.clone());
                 let waiting = VecDeque::new();
-                *generations = (left > 0).then_some(Generations {
+                let chips = (!params.chips_follow()).then(VecDeque::new);
+                *generations = (left > 0 || chips.is_none()).then_some(Generations {
                     left,
                     pieces: parts,
                     waiting,
+                    chips,
                     blow,
                     params,
                     number: 1,
@@ -89,7 +95,14 @@ impl Sandbox {
             let large = bodies.into_iter().take(wanted).filter(|body| is_worth_it(body));
             work.waiting = large.map(|body| body.id).collect();
         }
-        let Some(body) = work.waiting.pop_front().and_then(|id| self.stage.body(id)) else {
+        let next = match work.waiting.pop_front() {
+            Some(id) => Some((id, None)),
+            None => match self.next_to_chip(&mut work) {
+                Ok(next) => next.map(|(id, share)| (id, Some(share))),
+                Err(error) => return self.keep_error(Err(error.into())),
+            },
+        };
+        let Some((body, share)) = next.and_then(|(id, share)| Some((self.stage.body(id)?, share))) else {
             // All remaining pieces are too small or gone.
             return;
         };
@@ -102,7 +115,10 @@ impl Sandbox {
             speed: 0.0,
         };
         let rng = random_number_again(work.params.rng, work.number) & i64::MAX as u64;
-        let params = FractureParams { rng, keep: Vec::new(), ..work.params.clone() };
+        let params = match share {
+            Some(share) => work.params.chipping(share, rng),
+            None => FractureParams { rng, keep: Vec::new(), ..work.params.clone() },
+        };
         let (body, kept, impact) = (body.id, None, Some(impact));
         self.jobs.breaking.push(Waiting {
             body,
@@ -116,6 +132,19 @@ impl Sandbox {
         });
         self.generations = Some(work);
         self.start_breaking();
+    }
+
+    /// The next piece that loses chips, and how many. The first call ends the generations and shares the chips out.
+    fn next_to_chip(&self, work: &mut Generations) -> Result<Option<(BodyId, u32)>, FractureError> {
+        if let Some(chips) = &mut work.chips {
+            return Ok(chips.pop_front());
+        }
+        work.left = 0;
+        let bodies: Vec<&Body> = work.pieces.iter().filter_map(|id| self.stage.body(*id)).collect();
+        let shares = shares_of_chips(&work.params, bodies.iter().map(|body| &*body.def.shape))?;
+        let shared = bodies.iter().zip(shares).filter(|(_, share)| *share > 0);
+        let chips = work.chips.insert(shared.map(|(body, share)| (body.id, share)).collect());
+        Ok(chips.pop_front())
     }
 }
 
@@ -138,11 +167,34 @@ mod tests {
         }
     }
 
-    #[test]
-    fn the_largest_pieces_break_again_in_one_step_of_undo() {
+    fn with_a_box() -> Sandbox {
         let mut sandbox = Sandbox::new(Compute::open(Choice::Cpu).unwrap()).unwrap();
         sandbox.open_scene(Scene::of_mesh("builtin:box", 6));
         wait(&mut sandbox, |_, arrived| arrived == Some(Arrived::Opened));
+        sandbox
+    }
+
+    /// All pieces with their sizes.
+    fn told(sandbox: &Sandbox) -> Vec<String> {
+        let of = |row: &crate::scene::PieceRow| format!("{} {:?}", sandbox.piece_name(row), row.voxels);
+        let mut all: Vec<String> = sandbox.piece_rows().iter().map(of).collect();
+        all.sort();
+        all
+    }
+
+    /// Saves it and plays it from the start.
+    fn play_again(sandbox: &mut Sandbox) {
+        let saved = sandbox.scene(Camera::default());
+        sandbox.open_scene(saved);
+        wait(sandbox, |_, arrived| arrived == Some(Arrived::Opened));
+        assert_eq!(sandbox.bodies().len(), 1);
+        sandbox.step().unwrap();
+        wait(sandbox, |sandbox, _| !sandbox.is_breaking());
+    }
+
+    #[test]
+    fn the_largest_pieces_break_again_in_one_step_of_undo() {
+        let mut sandbox = with_a_box();
         let blow = |sandbox: &mut Sandbox, generations: u32| {
             let mut tuning = sandbox.tuning().clone();
             (tuning.generations, tuning.fracture.seeds) = (generations, 20);
@@ -170,19 +222,38 @@ mod tests {
         assert_eq!(sandbox.bodies().len(), thrice.len());
         // Saved and played from the start the same happens again: an event names the piece, since several pieces share
         // the voxel that is hit.
-        let told = |sandbox: &Sandbox| {
-            let of = |row: &crate::scene::PieceRow| format!("{} {:?}", sandbox.piece_name(row), row.voxels);
-            let mut all: Vec<String> = sandbox.piece_rows().iter().map(of).collect();
-            all.sort();
-            all
-        };
         let before = told(&sandbox);
-        let saved = sandbox.scene(Camera::default());
-        sandbox.open_scene(saved);
-        wait(&mut sandbox, |_, arrived| arrived == Some(Arrived::Opened));
+        play_again(&mut sandbox);
+        assert_eq!(told(&sandbox), before);
+    }
+
+    #[test]
+    fn chips_come_off_in_the_blows_step_of_undo_and_again_from_the_saved_scene() {
+        let mut sandbox = with_a_box();
+        let blow = |sandbox: &mut Sandbox, chips: u32| {
+            let mut tuning = sandbox.tuning().clone();
+            (tuning.fracture.chips, tuning.fracture.seeds) = (chips, 8);
+            sandbox.tune("chips", tuning);
+            sandbox.end_gesture();
+            let body = &sandbox.bodies()[0];
+            let (id, at) = (body.id, body.state.position + DVec3::Y * 0.3);
+            sandbox.break_at(id, at, DVec3::NEG_Y);
+            wait(sandbox, |sandbox, _| !sandbox.is_breaking());
+            sandbox.bodies().len()
+        };
+        let without = blow(&mut sandbox, 0);
+        assert_eq!(sandbox.undo().as_deref(), Some("break box"));
+        let with = blow(&mut sandbox, 20);
+        println!("{without} pieces, {with} with chips");
+        assert!((without + 10..=without + 24).contains(&with), "{without} {with}");
+        let whole: f64 = sandbox.bodies().iter().map(|b| b.def.shape.mass().volume_m3).sum();
+        assert_eq!(sandbox.undo().as_deref(), Some("break box"));
         assert_eq!(sandbox.bodies().len(), 1);
-        sandbox.step().unwrap();
-        wait(&mut sandbox, |sandbox, _| !sandbox.is_breaking());
+        assert!((whole / sandbox.bodies()[0].def.shape.mass().volume_m3 - 1.0).abs() < 1e-6);
+        sandbox.redo();
+        let before = told(&sandbox);
+        assert_eq!(before.len(), with);
+        play_again(&mut sandbox);
         assert_eq!(told(&sandbox), before);
     }
 }

@@ -7,7 +7,7 @@ use serde::Deserialize as _;
 use toml::{Table, Value};
 
 use crate::{
-    fracture::{FractureParams, Material, Preset, by_any_blow, crack::CrackShape},
+    fracture::{CHIPS, FractureParams, Material, Preset, by_any_blow, crack::CrackShape},
     parameter::Row,
     svo::MAX_LEVEL,
 };
@@ -125,10 +125,12 @@ const RNG: &str = "rng";
 const RANDOM_SEEDS: u64 = 9;
 const BELOW: u64 = 1_000_000;
 
-/// The parameters that a window can vary: numbers, words, and the random seed.
+/// The parameters that a window can vary: numbers, words, and the random seed. A tile shows a break before its chips.
 pub fn varied() -> impl Iterator<Item = &'static Row<FractureParams>> {
     let is_varied = |path: &str| path == RNG || !words(path).is_empty();
-    FractureParams::rows().filter(move |row| row.is_number() || is_varied(row.of.path))
+    let is_of_chips = |row: &&Row<FractureParams>| CHIPS.iter().any(|chips| chips.of.path == row.of.path);
+    let rows = FractureParams::rows().filter(move |row| !is_of_chips(row));
+    rows.filter(move |row| row.is_number() || is_varied(row.of.path))
 }
 
 /// The name by which commands call the parameter of this path.
@@ -141,7 +143,8 @@ pub fn short(path: &str) -> &str {
 fn words(path: &str) -> Vec<&'static str> {
     match path {
         "method" => by_any_blow().iter().map(|method| method.name).collect(),
-        "preset" => Preset::ALL.map(Preset::name).to_vec(),
+        // A whole object has no crack that chips could break out of.
+        "preset" => Preset::ALL.into_iter().filter(|of| *of != Preset::Chips).map(Preset::name).collect(),
         "surface" => vec!["planar", "rough", "dusty"],
         "crack.sides" => vec!["cone", "votes"],
         "crack.offset" => vec!["plane", "balance"],

@@ -3,7 +3,8 @@
 //! In: a source in the arena, an impact, parameters. Out: a [`BrokenObject`]. A generation breaks the largest eighth of
 //! the present pieces (rounded up), each by a pattern round its own surface voxel nearest to the first impact, with as
 //! many seeds, the same radii as fractions of the piece's own longest side, and a random seed derived from the first
-//! and from the number of the break. A local radius holds for every break, a list of kept seeds for the first.
+//! and from the number of the break. A local radius holds for every break, a list of kept seeds for the first. Where
+//! chips are wanted, the pieces lose them after the last generation, each by a break of its own.
 //!
 //! # A whole break, over one or more generations: the input of the exporters, the report and the checks
 //!
@@ -14,8 +15,9 @@ use std::sync::{Arc, OnceLock};
 use glam::DVec3;
 
 use super::{
-    Break, BreakContext, FractureError, FractureParams, Impact, Part, Passes, Piece, SeedSource, Strike,
-    break_shape,
+    Break, BreakContext, FractureError, FractureParams, Impact, Part, Passes, Piece, Preset, SeedSource,
+    Strike, break_shape,
+    voronoi::pattern::{lengths_of_chips, shares_of_chips},
 };
 use crate::{
     fracture::Cancel,
@@ -174,12 +176,20 @@ pub fn break_object_until(
         pieces: Vec::new(),
         broken_again: Vec::new(),
     };
-    let mut work = Generations { passes, plan, cancel, object, watch };
+    let chips = plan.params.chips_follow();
+    if let Some(octree) = source.as_octree().filter(|_| chips) {
+        // Refused before anything breaks.
+        lengths_of_chips(&plan.params, &octree.grid)?;
+    }
+    let rounds = (plan.generations + u32::from(chips)) as f32;
+    let mut work = Generations { passes, plan, cancel, object, watch, rounds };
     let first = FirstStrike::new(source, plan);
-    let progress = 1.0 / plan.generations as f32;
-    work.step(arena, None, &first.strike(&plan.params), progress)?;
+    work.step(arena, None, &first.strike(&plan.params), 1.0 / rounds)?;
     for generation in 2..=plan.generations {
         work.generation(arena, generation)?;
+    }
+    if chips {
+        work.chip(arena)?;
     }
     Ok(work.object)
 }
@@ -190,6 +200,8 @@ struct Generations<'a> {
     cancel: &'a Cancel,
     object: BrokenObject,
     watch: &'a mut dyn FnMut(f32, &[StageTiming]),
+    /// Generations, and one more for chips.
+    rounds: f32,
 }
 
 impl Generations<'_> {
@@ -233,7 +245,7 @@ impl Generations<'_> {
             }
             let (params, impact) = self.blow(at);
             let part = (done + 1) as f32 / large.len() as f32;
-            let progress = (generation as f32 - 1.0 + part) / self.plan.generations as f32;
+            let progress = (generation as f32 - 1.0 + part) / self.rounds;
             self.step(arena, Some(at), &Strike::new(impact, &params), progress)?;
         }
         for at in &large {
@@ -242,17 +254,45 @@ impl Generations<'_> {
         Ok(())
     }
 
-    /// How and where a piece is hit, its local space: its surface voxel nearest to the first impact, towards its
-    /// centre.
+    /// Breaks chips out of the pieces, each of which has a share by the length of its edges.
+    fn chip(&mut self, arena: &mut Arena) -> Result<(), FractureError> {
+        let plan = self.plan;
+        let pieces = self.object.pieces.clone();
+        let shares = shares_of_chips(&plan.params, pieces.iter().map(|at| &*self.object.part(*at).shape))?;
+        let chosen: Vec<(PieceRef, u32)> =
+            pieces.into_iter().zip(shares).filter(|(_, share)| *share > 0).collect();
+        for (done, (at, share)) in chosen.iter().enumerate() {
+            if let Some(octree) = self.object.part(*at).shape.as_octree() {
+                arena.insert(&octree.forest)?;
+            }
+            let (params, impact) = (plan.params.chipping(*share, self.rng()), self.impact(*at));
+            let progress = 1.0 - (chosen.len() - done - 1) as f32 / chosen.len() as f32 / self.rounds;
+            self.step(arena, Some(*at), &Strike::new(impact, &params), progress)?;
+        }
+        for (at, _) in &chosen {
+            arena.remove(self.object.forest(*at));
+        }
+        Ok(())
+    }
+
+    /// How and where a piece is hit, its local space.
     fn blow(&self, at: PieceRef) -> (FractureParams, Impact) {
+        // The list of kept seeds refers to those of the first break.
+        let params = FractureParams { rng: self.rng(), keep: Vec::new(), ..self.plan.params.clone() };
+        (params, self.impact(at))
+    }
+
+    /// The surface voxel of a piece nearest to the first impact, towards the piece's centre; local space.
+    fn impact(&self, at: PieceRef) -> Impact {
         let shape = &self.object.part(at).shape;
         let blow = self.plan.impact.point;
         let blow = shape.as_octree().map_or(blow, |octree| octree.grid.from_mesh(blow));
-        let impact = impact_on_piece(shape, blow, self.plan.impact.direction);
-        let first = &self.plan.params;
-        let rng = random_number_again(first.rng, self.object.steps.len() as u64);
-        // The list of kept seeds refers to those of the first break.
-        (FractureParams { rng, keep: Vec::new(), ..first.clone() }, impact)
+        impact_on_piece(shape, blow, self.plan.impact.direction)
+    }
+
+    /// The random seed of the next break.
+    fn rng(&self) -> u64 {
+        random_number_again(self.plan.params.rng, self.object.steps.len() as u64)
     }
 }
 
@@ -390,6 +430,15 @@ impl BrokenObject {
     #[must_use]
     pub fn stayed_whole(&self) -> bool {
         self.steps.first().is_none_or(|step| step.result.stayed_whole())
+    }
+
+    /// Chips that broke out of its pieces, where these lost some after the break.
+    #[must_use]
+    pub fn chips(&self) -> usize {
+        let chipped = self.steps.iter().filter(|step| step.result.params.preset == Preset::Chips);
+        let patterns = chipped.filter_map(|step| step.result.pattern.as_ref());
+        // One object is the rest of the piece.
+        patterns.map(|pattern| pattern.object_ids().len().saturating_sub(1)).sum()
     }
 
     /// Sorts the pieces by descending size; equal ones stay in the order in which they were made.

@@ -119,7 +119,7 @@ impl FractureParams {
     }
 
     /// The same blow by another method with such crack surfaces: options that the method does not know are left out, and
-    /// cracks are planar where it has no others.
+    /// cracks are planar where it has no others. Chips are left out where it makes none.
     #[must_use]
     pub fn by(&self, method: MethodId, surface: Surface) -> Self {
         let entry = method.entry();
@@ -129,6 +129,7 @@ impl FractureParams {
             method,
             options: options.map(|(name, value)| (name.clone(), *value)).collect(),
             surface: if entry.of_voxels { surface } else { Surface::Planar },
+            chips: if entry.of_voxels && entry.by_seeds { self.chips } else { 0 },
             ..self.clone()
         }
     }

@@ -51,8 +51,9 @@ pub use generations::{BreakStep, BrokenObject, PieceRef};
 pub use interior::{Interior, Material, RELIEFS, Relief, Volume};
 pub use methods::{by_any_blow, methods, register};
 pub use params::{
-    CELLS, CRACK, Dab, FractureParams, INTERIOR, Impact, Labelling, MAX_DABS, MAX_SEEDS, MethodId, PATTERN,
-    PRESETS, Paint, ParamProblem, PatternError, Preset, Recipe, SURFACE, SmallRule, Smallest, Surface,
+    CELLS, CHIPS, CRACK, Dab, FractureParams, INTERIOR, Impact, Labelling, MAX_DABS, MAX_SEEDS, MethodId,
+    PATTERN, PRESETS, Paint, ParamProblem, PatternError, Preset, Recipe, SURFACE, SmallRule, Smallest,
+    Surface,
 };
 pub use result::{Dropped, Fracture, FractureCounts, FractureError, Merge, Piece, Solved, Source};
 pub use sections::{CrackSection, crack_sections};
@@ -66,6 +67,7 @@ pub use voronoi::{
     missed_fragments::{MissedFragments, missed_fragments},
     pattern::{
         CellSource, Cells, CrackPicture, KeptCells, Pattern, SeedSource, UNIT_BITS, middle_of, nearest_seed,
+        shares_of_chips,
     },
     seams::Seams,
     surface::{dusty as dust, rough as crack},

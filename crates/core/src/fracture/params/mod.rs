@@ -11,12 +11,15 @@ mod table;
 
 pub use crack::{CRACK, CrackNoise, CrackShape, Displacement, Dusty, Offset, Sides, UNITS};
 pub use dab::{Dab, MAX_DABS, Paint};
-pub use table::{CELLS, FractureParams, INTERIOR, PATTERN, PRESETS, SURFACE};
+pub use table::{CELLS, CHIPS, FractureParams, INTERIOR, PATTERN, PRESETS, SURFACE};
 
 /// Most seeds of one pattern. Loops over a list of candidates, which may hold all of them, go round once a
 /// candidate and pass, so they stay far from the 65,535 rounds after which the software driver ends a thread's
 /// loops.
 pub const MAX_SEEDS: u32 = 8192;
+
+/// Most chips that a break asks for.
+const MAX_CHIPS: u32 = 4096;
 
 /// Greatest radius or distance, times the longest side.
 const MAX_LENGTH: f64 = 100.0;
@@ -78,11 +81,13 @@ pub enum Preset {
     Slabs,
     /// Equal boxes that fill the bounds, cut along the axes of the mesh.
     Lattice,
+    /// Where cracks of a piece meet the outside: small chips come off, the rest stays one body.
+    Chips,
 }
 
 crate::names! { Preset:
     Spheres = "spheres", Uniform = "uniform", Clustered = "clustered", Radial = "radial", Grain = "grain",
-    Inward = "inward", Bricks = "bricks", Hexagons = "hexagons", Slabs = "slabs", Lattice = "lattice",
+    Inward = "inward", Bricks = "bricks", Hexagons = "hexagons", Slabs = "slabs", Lattice = "lattice", Chips = "chips",
 }
 
 impl Preset {
@@ -236,10 +241,62 @@ impl FractureParams {
         let adds = |dab: &Dab| matches!(dab.kind, Paint::Dense | Paint::Cut);
         let is_known = self.seeds_file.is_none()
             && self.target_pieces.is_none()
-            && !matches!(self.preset, Preset::Bricks | Preset::Hexagons | Preset::Slabs)
+            && !matches!(self.preset, Preset::Bricks | Preset::Hexagons | Preset::Slabs | Preset::Chips)
             && !(self.preset == Preset::Lattice && self.counts.is_empty())
             && !self.paint.iter().any(adds);
         if is_known { self.seed_count() } else { MAX_SEEDS }
+    }
+
+    /// Whether pieces lose chips after the break.
+    #[must_use]
+    pub fn chips_follow(&self) -> bool {
+        self.chips > 0 && self.preset != Preset::Chips
+    }
+
+    /// Whether it makes chips, now or after the break.
+    #[must_use]
+    pub fn has_chips(&self) -> bool {
+        self.chips > 0 || self.preset == Preset::Chips
+    }
+
+    /// By which a piece of this break loses `count` chips, with the random seed `rng`. The rest of the piece is the kept body.
+    #[must_use]
+    pub fn chipping(&self, count: u32, rng: u64) -> Self {
+        Self {
+            preset: Preset::Chips,
+            seeds: count,
+            counts: Vec::new(),
+            chips: 0,
+            seeds_file: None,
+            target_pieces: None,
+            rng,
+            // Bumps of rough cracks are larger than chips.
+            surface: Surface::Planar,
+            local: None,
+            keep: vec![0],
+            paint: Vec::new(),
+            // A share of the volume is meant of the whole object.
+            smallest: self.smallest.map(|rule| Smallest { fraction: 0.0, ..rule }),
+            ..self.clone()
+        }
+    }
+
+    /// What is wrong with parameters that make chips.
+    fn chip_problem(&self) -> Option<ParamProblem> {
+        let entry = self.method.entry();
+        if self.chips > 0 && !(entry.of_voxels && entry.by_seeds) {
+            let octree = MethodId::default();
+            let what = format!(
+                "is {}; chips need pieces of voxels, which the method {} does not make: give the method {octree}, or 0",
+                self.chips, self.method
+            );
+            return Some(("chips", what));
+        }
+        if self.preset == Preset::Chips && self.surface != Surface::Planar {
+            let what = "is not planar; chips are smaller than the bumps of other surfaces: give planar, or another pattern";
+            return Some(("surface", what.into()));
+        }
+        None
     }
 
     /// The first of the parameters that all methods share that is out of range or contradicts another, if any.
@@ -295,6 +352,9 @@ impl FractureParams {
         if let Some(what) = dab::problem(&self.paint) {
             return bad("paint", what);
         }
+        if let Some(problem) = self.chip_problem() {
+            return Some(problem);
+        }
         let fraction = self.smallest.unwrap_or_default().fraction;
         if !(0.0..=1.0).contains(&fraction) {
             return bad("fraction", format!("is {fraction:?}; it must be a number from 0 to 1"));
@@ -312,6 +372,7 @@ mod tests {
         assert_eq!(FractureParams::default().problem(), None);
         let two = || FractureParams { radii: vec![0.1, 0.4], counts: vec![3, 9], ..Default::default() };
         assert_eq!((two().problem(), two().seed_count()), (None, 12));
+        let cutter = crate::fracture::cutter::METHOD.id();
         for (bad, field, part) in [
             (FractureParams { seeds: 8193, ..Default::default() }, "seeds", "break the pieces again"),
             (FractureParams { seeds: 0, ..Default::default() }, "seeds", "from 1 to 8192"),
@@ -338,6 +399,19 @@ mod tests {
             (FractureParams { grain_axis: DVec3::ZERO, ..Default::default() }, "grain_axis", "not zero"),
             (FractureParams { grain_ratio: 0.5, ..Default::default() }, "grain_ratio", "0.5"),
             (FractureParams { clusters: 0, ..Default::default() }, "clusters", "0"),
+            (FractureParams { chips: 5000, ..Default::default() }, "chips", "from 0 to 4096"),
+            (
+                FractureParams { chips: 5, method: cutter, ..Default::default() },
+                "chips",
+                "give the method octree",
+            ),
+            (FractureParams { chip_size: -1.0, ..Default::default() }, "chip_size", "-1"),
+            (FractureParams { chip_spread: 1.0, ..Default::default() }, "chip_spread", "0.9"),
+            (
+                FractureParams { preset: Preset::Chips, surface: Surface::Rough, ..Default::default() },
+                "surface",
+                "give planar",
+            ),
         ] {
             let (name, what) = bad.problem().unwrap();
             assert_eq!(name, field, "{what}");

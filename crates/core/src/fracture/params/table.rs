@@ -6,12 +6,21 @@ use std::collections::BTreeMap;
 
 use glam::DVec3;
 
-use super::{CRACK, CrackShape, Dab, Labelling, MAX_LENGTH, MAX_SEEDS, MethodId, Preset, Smallest, Surface};
+use super::{
+    CRACK, CrackShape, Dab, Labelling, MAX_CHIPS, MAX_LENGTH, MAX_SEEDS, MethodId, Preset, Smallest, Surface,
+};
 use crate::{
     fracture::{Interior, Material, RELIEFS, interior::SCALES},
     parameter::{Parameter, Row, is_default, rows},
     svo::MAX_LEVEL,
 };
+
+/// Spread of the lengths of chips where nobody says.
+const SPREAD_OF_CHIPS: f64 = 0.5;
+
+fn is_usual_spread(spread: &f64) -> bool {
+    *spread == SPREAD_OF_CHIPS
+}
 
 /// Parameters of one fracture.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -50,6 +59,16 @@ pub struct FractureParams {
     /// How far the planes between slabs move by chance, 0 to 1.
     #[serde(skip_serializing_if = "is_default")]
     pub slab_jitter: f64,
+    /// Chips that pieces lose after the break along the outer edges of their cracks, in all; 0: none. Not used with
+    /// [`Preset::Chips`], of which [`Self::seeds`] is the number of chips.
+    #[serde(skip_serializing_if = "is_default")]
+    pub chips: u32,
+    /// Length of the largest chips along their edge, m; 0: 12 voxels.
+    #[serde(skip_serializing_if = "is_default")]
+    pub chip_size: f64,
+    /// How much shorter the smallest chips are than the largest, as a share of these, 0 to 0.9.
+    #[serde(skip_serializing_if = "is_usual_spread")]
+    pub chip_spread: f64,
     /// File of seeds in mesh units that replaces the pattern when an intact object breaks; of the method cutter the mesh
     /// that it cuts by.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -99,6 +118,9 @@ impl Default for FractureParams {
             blow_strength: 0.5,
             slab_spacing: 0.0,
             slab_jitter: 0.0,
+            chips: 0,
+            chip_size: 0.0,
+            chip_spread: SPREAD_OF_CHIPS,
             seeds_file: None,
             target_pieces: None,
             rng: 1,
@@ -118,7 +140,7 @@ impl Default for FractureParams {
 impl FractureParams {
     /// The table of parameters, as documents show them.
     pub fn rows() -> impl Iterator<Item = &'static Row<Self>> {
-        [PATTERN, PRESETS, CELLS, SURFACE, CRACK, INTERIOR].into_iter().flatten()
+        [PATTERN, PRESETS, CELLS, SURFACE, CHIPS, CRACK, INTERIOR].into_iter().flatten()
     }
 }
 
@@ -138,7 +160,8 @@ pub const PATTERN: &[Row<FractureParams>] = rows! { FractureParams;
         .logarithmic(2.0, MAX_SEEDS as f64).undo("seeds").more("Voronoi seeds in all, shared out over the spheres");
     value preset = Parameter::new("Pattern", "where the seeds lie").undo("pattern")
         .more("\"spheres\" round the impact, \"uniform\", \"clustered\", \"radial\" (as glass breaks), \"grain\" (as \
-         wood breaks), \"inward\" (between surface and middle), \"bricks\", \"hexagons\", \"slabs\", \"lattice\" (regular, filling the bounds); \
+         wood breaks), \"inward\" (between surface and middle), \"bricks\", \"hexagons\", \"slabs\", \"lattice\" (regular, filling the bounds), \
+         \"chips\" (along the crack edges of a piece); \
          [how](fracture.md#patterns)");
     value radii = Parameter::new("Radii", "radii of the spheres (or rings of \"radial\") round the impact, above 0 \
          to 100").unit("of the longest side", 2).undo("sphere radii");
@@ -213,6 +236,21 @@ pub const SURFACE: &[Row<FractureParams>] = rows! { FractureParams;
     value smallest = Parameter::new("Smallest", "table: pieces with fewer than `voxels` (0) voxels, or less than \
          `fraction` (0) of the volume, are small").undo("smallest piece")
         .more("`rule` \"merge\" (the default: they join a neighbour) or \"drop\" (they go)");
+};
+
+/// Chips along the outer edges of cracks.
+pub const CHIPS: &[Row<FractureParams>] = rows! { FractureParams;
+    number chips = Parameter::whole("Chips", (0.0, MAX_CHIPS as f64), "Chips that break out of the pieces where cracks \
+         meet the outside, in all; 0 for none").slider(0.0, 200.0).option("chips").undo("chips")
+        .more("after the last generation of `fracture` and of a blow in the window; what a scene's event or a collision \
+         breaks, and what bonds hold, loses none; [how](fracture.md#chips)"),
+        if |params| params.preset != Preset::Chips;
+    number chip_size = Parameter::number("Chip size", (0.0, 1000.0), "Length of the largest chips along their edge; 0 is \
+         12 voxels").slider(0.0, 0.2).unit(" m", 3).option("chip-size").undo("size of chips")
+        .more("the smallest must be 4 voxels long"), if FractureParams::has_chips;
+    number chip_spread = Parameter::number("Chip spread", (0.0, 0.9), "How much shorter the smallest chips are than the \
+         largest, as a share: 0 all alike").option("chip-spread").undo("spread of chips")
+        .more("small ones are more frequent"), if FractureParams::has_chips;
 };
 
 /// What crack faces show.

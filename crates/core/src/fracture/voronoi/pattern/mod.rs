@@ -13,6 +13,9 @@ use crate::{
 };
 
 mod brush;
+mod chips;
+#[cfg(test)]
+mod chips_tests;
 mod cut;
 #[cfg(test)]
 mod cut_tests;
@@ -24,6 +27,8 @@ mod painted;
 mod picture;
 mod presets;
 
+pub(in crate::fracture) use chips::lengths_of_chips;
+pub use chips::shares_of_chips;
 pub use painted::{CellSource, Cells, KeptCells, middle_of, nearest_seed};
 pub use picture::{CrackPicture, SeedSource};
 

@@ -7,7 +7,7 @@
 use crate::geometry::Aabb;
 use glam::{DVec3, I64Vec3};
 
-use super::{Pattern, PatternError, SeedSource, UNIT_BITS};
+use super::{Pattern, PatternError, SeedSource, UNIT_BITS, chips::chips};
 use crate::{
     fracture::{
         FractureParams, Impact, Preset,
@@ -162,6 +162,8 @@ impl CellSource<'_> {
                 let Octree { forest, tree, .. } = self.octree;
                 let pattern = match params.preset {
                     Preset::Inward => self.inward(&all)?,
+                    // A preview has a coarser octree, and the same chips.
+                    Preset::Chips => chips(&all, self.shape.as_octree().unwrap_or(self.octree))?,
                     _ => Pattern::at_impact(&all, self.impact, self.bounds, forest, *tree)?,
                 };
                 pattern.with_dense(params, self.octree)?.with_cuts(&params.paint, self.octree)?

@@ -74,13 +74,14 @@ impl<'a> Presets<'a> {
             Preset::Spheres => {
                 self.impact.point + self.params.radii[place] * self.longest * random_direction(rng)
             }
-            // Without a surface the start is random; regular patterns are drawn elsewhere.
+            // Without a surface the start is random; regular patterns and chips are drawn elsewhere.
             Preset::Uniform
             | Preset::Inward
             | Preset::Bricks
             | Preset::Hexagons
             | Preset::Slabs
-            | Preset::Lattice => self.in_box(rng),
+            | Preset::Lattice
+            | Preset::Chips => self.in_box(rng),
             Preset::Clustered => {
                 let reach = self.params.spread * self.longest * random_unit(rng);
                 self.centres[i % self.centres.len()] + reach * random_direction(rng)
