@@ -100,7 +100,8 @@ def voxelise(
     statue, pig, coin, brick, plate, shelf), a `Mesh`, a pair (vertices (N, 3), triangles (T, 3)), a trimesh.Trimesh or
     Scene, or a meshio.Mesh. `level` is 1 to 12. `up` names the axis of the mesh that points up: "y", "z", "x",
     "-y", "-z" or "-x". `units` is the unit of the mesh's lengths, "mm", "cm", "m", "in" or "ft": the object is then in
-    metres. `voxel_size` takes the place of `level`: the widest edge of a voxel, metres or a text as "2mm".
+    metres. `voxel_size` takes the place of `level`: the widest edge of a voxel, metres or a text as "2mm". A file of
+    several objects that do not touch becomes one object, of which a UserWarning tells; `Mesh.objects` gives each of them.
 
     Raises MeshError for a mesh that cannot be read or has no triangles, ParameterError for a level or shape out of range,
     TypeError for anything else as `mesh`.

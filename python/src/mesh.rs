@@ -10,6 +10,7 @@ use kintsugi::{
     measures::Measures,
     mesh::{Objects, Units, Up},
     svo::MAX_LEVEL,
+    voxelize::Progress,
 };
 use pyo3::prelude::*;
 
@@ -123,7 +124,8 @@ impl Mesh {
         &self.0.file
     }
 
-    /// list of str : What was wrong with the file or the arrays and did not prevent reading.
+    /// list of str : What was wrong with the file or the arrays and did not prevent reading; of the mesh of an `Object` also of how
+    /// many objects that do not touch it is.
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.0.warnings.clone()
@@ -241,7 +243,8 @@ pub fn measures_of(units: Option<&str>, up: Option<&str>, edge: Option<Length>) 
     Ok(Measures { units: units.map(unit).transpose()?, up: up.map(up_of).transpose()?, voxel_size })
 }
 
-/// Makes an octree of a mesh (Domaradzki & Martyn 2016, sec. 3).
+/// Makes an octree of a mesh (Domaradzki & Martyn 2016, sec. 3). A mesh of several objects that do not touch becomes one object; a
+/// UserWarning, and `warnings` of the object, say of how many.
 ///
 /// Parameters
 /// ----------
@@ -291,7 +294,17 @@ pub fn voxelise(
     let mesh = mesh.get().0.clone();
     let object = running::run(py, progress, move |watcher| {
         let refused = |error: ImportError| errors::of(kintsugi::Error::from(error));
-        let mesh = measures.apply(&mesh).map_err(refused)?;
+        let mut mesh = measures.apply(&mesh).map_err(refused)?;
+        if mesh.mesh.parts.len() > 1 {
+            let apart = |progress: &Progress| mesh.mesh.joined_objects(progress);
+            let line = watcher.stage("tell objects apart", apart);
+            let line = line.map(|line| format!("{line}; `Mesh.objects` gives each of them"));
+            // A mesh of an object that was made before has the line.
+            if let Some(line) = line.filter(|line| !mesh.warnings.contains(line)) {
+                watcher.note(&format!("{}: {line}", mesh.file));
+                mesh.warnings.push(line);
+            }
+        }
         let level = measures.level(&mesh, level, MAX_LEVEL).map_err(refused)?;
         kintsugi::Object::of(&mesh, level, watcher).map_err(errors::of)
     });

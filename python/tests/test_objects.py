@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -72,6 +73,15 @@ def test_a_file_has_the_objects_that_do_not_touch(tetrahedron, tmp_path: Path) -
     assert name == "two" and np.array_equal(whole.vertices, both.vertices)
     with pytest.raises(kg.ParameterError, match="touching, apart, together"):
         both.objects("near")
+    # Who voxelises the file is told that it becomes one object, once.
+    line = r"its 2 objects \(Left, Right\), which do not touch, are joined to one"
+    with pytest.warns(UserWarning, match=line):
+        joined = kg.voxelise(both, level=4)
+    assert len(joined.warnings) == 1 and "`Mesh.objects` gives each" in joined.warnings[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert kg.voxelise(joined.mesh, level=4).warnings == joined.warnings
+        assert kg.voxelise(objects[0][1], level=4).warnings == []
 
 
 def test_a_mesh_stands_up() -> None:

@@ -27,7 +27,7 @@ pub const FRAMES: &str = "frames";
 /// Passes accumulated per frame, for light and antialiasing.
 const PASSES: u32 = 6;
 
-#[derive(Args)]
+#[derive(Args, serde::Serialize)]
 pub struct FrameArgs {
     /// Also write frames/00000.png and so on, at this rate per simulated second; a frame is a whole number of steps
     #[arg(long, value_name = "FPS", value_parser = super::parse_positive)]

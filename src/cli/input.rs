@@ -5,15 +5,14 @@ use std::{collections::BTreeSet, path::Path};
 use crate::{
     files::as_text,
     import::{ReadMesh, read},
-    mesh::{HealthReport, Objects},
+    mesh::HealthReport,
     scene::{ReadScene, Scene, load_scene_file},
-    voxelize::Progress,
 };
 
 use super::{CliError, progress::Reporter};
 
 /// Option to play a scene at a coarser level.
-#[derive(clap::Args, Clone, Copy, Debug, Default)]
+#[derive(clap::Args, Clone, Copy, Debug, Default, serde::Serialize)]
 pub struct CoarserArgs {
     /// Play a scene this many octree levels coarser than it says
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=9))]
@@ -50,32 +49,17 @@ pub fn load_mesh(file: &Path, reporter: &Reporter) -> Result<ReadMesh, CliError>
     Ok(mesh)
 }
 
-/// Most objects that a line names.
-const MOST_NAMED: usize = 4;
-
 /// A mesh for a command that takes its file as one object, whatever it holds. Where it holds several that do not touch, a
 /// warning, which reports have too, says how many became one.
 pub fn joined(mut mesh: ReadMesh, reporter: &Reporter) -> ReadMesh {
-    if mesh.mesh.parts.len() < 2 {
-        return mesh;
+    if mesh.mesh.parts.len() > 1
+        && let Some(line) =
+            reporter.stage("tell objects apart", |progress| mesh.mesh.joined_objects(progress))
+    {
+        let line = format!("{line}; for one of them give a file that holds it alone");
+        reporter.warn(&format!("{}: {line}", mesh.file));
+        mesh.warnings.push(line);
     }
-    let apart = |progress: &Progress| mesh.mesh.objects(Objects::Touching, progress);
-    let objects = reporter.stage("tell objects apart", apart);
-    if objects.len() < 2 {
-        return mesh;
-    }
-    let named = objects.iter().take(MOST_NAMED).map(|parts| mesh.mesh.object_name(parts));
-    let mut names: Vec<String> = named.filter(|name| !name.is_empty()).collect();
-    if objects.len() > MOST_NAMED && !names.is_empty() {
-        names.push("...".to_owned());
-    }
-    let names = if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
-    let line = format!(
-        "its {} objects{names}, which do not touch, are joined to one; for one of them give a file that holds it alone",
-        objects.len()
-    );
-    reporter.warn(&format!("{}: {line}", mesh.file));
-    mesh.warnings.push(line);
     mesh
 }
 

@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// The options that say how large a mesh and its voxels are, and what is up.
-#[derive(clap::Args, Clone, Copy, Debug, Default)]
+#[derive(clap::Args, Clone, Copy, Debug, Default, serde::Serialize)]
 pub struct MeasureArgs {
     /// Unit of a mesh file's lengths: mm, cm, m, in, ft; the mesh is then brought to metres, which other options and all
     /// results are in [default: as they are, taken for metres]

@@ -254,7 +254,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 /// # Errors
 /// [`CliError`], for [`main`] to print.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Result<(), CliError> {
-    let arguments: Vec<_> = arguments.into_iter().collect();
+    let arguments = command_first(arguments.into_iter().collect());
     crate::provenance::started_with(&arguments);
     crate::papers::register();
     let cli = parse(&arguments)?;
@@ -304,6 +304,24 @@ fn grammar() -> clap::Command {
         argument.allow_negative_numbers(takes_values)
     };
     Cli::command().mut_args(with_negative).mut_subcommands(|command| command.mut_args(with_negative))
+}
+
+/// The arguments with options that all commands have behind the command: in front of it they would make it the window's FILE.
+fn command_first(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    let (grammar, mut at) = (grammar(), 1);
+    while let Some(word) = arguments.get(at).and_then(|word| word.to_str()) {
+        match word {
+            "--adapter" => at += 2,
+            "--outside-references" => at += 1,
+            _ if word.starts_with("--adapter=") => at += 1,
+            _ if grammar.find_subcommand(word).is_some() => {
+                arguments[1..=at].rotate_right(1);
+                break;
+            }
+            _ => break,
+        }
+    }
+    arguments
 }
 
 fn parse(arguments: &[OsString]) -> Result<Cli, CliError> {
@@ -469,6 +487,21 @@ mod tests {
         assert_eq!(adapter_choice(None, |_| Some(" ".into())), AdapterChoice::default());
         let error = CliError::from(GpuError::NoSuchAdapter { wanted: "x".into(), there: "0: y".into() });
         assert!(error.exit_code() == 2 && error.to_string().contains("0: y"), "{error}");
+    }
+
+    #[test]
+    fn options_of_all_commands_may_stand_before_the_command() {
+        let words = |line: &str| line.split(' ').map(OsString::from).collect::<Vec<_>>();
+        for line in [
+            "kintsugi --adapter 1 --outside-references doctor",
+            "kintsugi --outside-references --adapter=1 doctor",
+        ] {
+            let cli = parse(&command_first(words(line))).unwrap();
+            assert!(matches!(cli.command, Some(Command::Doctor)) && cli.outside_references, "{line}");
+            assert_eq!(cli.adapter.as_deref(), Some("1"), "{line}");
+        }
+        let of_window = words("kintsugi --adapter 1 doctor.obj");
+        assert_eq!(command_first(of_window.clone()), of_window);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use std::{
 };
 
 use clap::Args;
+use serde::Serialize;
 
 use crate::{
     bodies::{ContactsId, ResponseId, StepReport, has_measure},
@@ -38,15 +39,20 @@ use super::{
     simulation_report::{Asked, SimulationReport},
 };
 
-#[derive(Args)]
+// The report lists the options by their names.
+#[derive(Args, Serialize)]
 pub struct SimulateArgs {
     #[command(flatten)]
+    #[serde(skip)]
     compute: super::ComputeArgs,
     #[command(flatten)]
+    #[serde(flatten)]
     coarser: super::input::CoarserArgs,
     #[command(flatten)]
+    #[serde(flatten)]
     measures: super::measures::MeasureArgs,
     /// Scene file (.toml), mesh file, or builtin:NAME
+    #[serde(rename = "file")]
     scene: PathBuf,
     /// Octree level of a mesh: 2^N voxels along the longest side; a scene has its own [default: 7]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(super::LEVELS))]
@@ -56,6 +62,7 @@ pub struct SimulateArgs {
     seconds: f64,
     /// Folder for trajectory.npz, steps.csv and report.json; made if it is not there
     #[arg(long, value_name = "DIR")]
+    #[serde(skip)]
     out: PathBuf,
     /// How contacts are found, by a name of the table of generators (mixed, octree, hull, field); without it, as the
     /// scene says
@@ -94,9 +101,11 @@ pub struct SimulateArgs {
     /// Write contact_log.csv and contacts.npz: every contact of the solver with its impulse and relative velocity, after
     /// every step of this many
     #[arg(long, value_name = "STEPS", value_parser = clap::value_parser!(u64).range(1..))]
+    #[serde(skip_serializing_if = "Option::is_none")]
     contact_log: Option<u64>,
     /// With --contact-log: write a row for each contact and substep into contacts.npz, with the substep's number
     #[arg(long, requires = "contact_log")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     contact_substeps: bool,
     /// Count colliding points and their contacts after every step, write contacts.csv, and print both with times as a
     /// table; for --contacts field
@@ -104,8 +113,10 @@ pub struct SimulateArgs {
     count_contacts: bool,
     /// Write bond_loads.csv: the load of every bond, after every step of this many, where bodies hold by bonds
     #[arg(long, value_name = "STEPS", value_parser = clap::value_parser!(u64).range(1..))]
+    #[serde(skip_serializing_if = "Option::is_none")]
     bond_loads: Option<u64>,
     #[command(flatten)]
+    #[serde(flatten)]
     film: FrameArgs,
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = formats(|format| format.has_nodes), hide_possible_values = true)]
     #[arg(help = format!(
@@ -113,6 +124,7 @@ pub struct SimulateArgs {
         Format::names(|format| format.has_nodes).replace(", ", " or animation."),
         Format::names(|format| format.has_nodes)
     ))]
+    #[serde(rename = "formats", serialize_with = "names")]
     format: Vec<Format>,
     /// Frames a second of --format, at most 1000, between which programs interpolate
     #[arg(long, value_name = "FPS", value_parser = parse_fps, default_value_t = 30.0)]
@@ -122,7 +134,13 @@ pub struct SimulateArgs {
     prefix: Option<String>,
     /// Print progress as lines of JSON on stderr
     #[arg(long)]
+    #[serde(skip)]
     json_progress: bool,
+}
+
+/// Names of formats, for the report.
+fn names<S: serde::Serializer>(formats: &[Format], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(formats.iter().map(|format| format.name))
 }
 
 /// Parses a time, with the same limits as in the other commands.
@@ -171,19 +189,10 @@ struct Log {
 }
 
 impl SimulateArgs {
-    fn asked(&self, scene: String) -> Asked {
-        Asked {
-            file: self.scene.display().to_string(),
-            scene,
-            seconds: self.seconds,
-            volume_every: self.volume_every,
-            pairs: self.pairs,
-            collision_points: self.collision_points,
-            contact_log: self.contact_log,
-            contact_substeps: self.contact_substeps,
-            bond_loads: self.bond_loads,
-            formats: self.format.iter().map(|format| format.name).collect(),
-        }
+    /// What the report says of the options and of the scene of this name.
+    pub(super) fn asked(&self, scene: String) -> Asked {
+        let options = serde_json::to_value(self).ok().and_then(|all| all.as_object().cloned());
+        Asked { scene, options: options.unwrap_or_default() }
     }
 }
 
@@ -210,15 +219,16 @@ const PAUSE: Duration = Duration::from_secs(1);
 const PAUSES: u32 = 10;
 
 impl Log {
-    fn create(folder: &Path, fps: Option<f64>, sandbox: &Sandbox, asked: Asked) -> Result<Self, ExportError> {
-        let steps = StepLog::create(&folder.join("steps.csv"))?;
-        let by_substep = asked.contact_substeps;
-        let contact_log = |every| ContactLog::create(folder, every, by_substep);
-        let contacts = asked.contact_log.map(contact_log).transpose()?;
-        let mut trajectory = Trajectory::new(folder, fps);
+    fn create(at: &Path, sandbox: &Sandbox, args: &SimulateArgs, name: String) -> Result<Self, ExportError> {
+        let steps = StepLog::create(&at.join("steps.csv"))?;
+        let by_substep = args.contact_substeps;
+        let contact_log = |every| ContactLog::create(at, every, by_substep);
+        let contacts = args.contact_log.map(contact_log).transpose()?;
+        let fps = (!args.format.is_empty()).then_some(args.fps);
+        let mut trajectory = Trajectory::new(at, fps);
         trajectory.record(sandbox.bodies(), to_picoseconds(sandbox.last_step().time))?;
-        let report = SimulationReport::new(asked, sandbox);
-        let (folder, saved) = (folder.to_owned(), Instant::now());
+        let report = SimulationReport::new(args.asked(name), sandbox);
+        let (folder, saved) = (at.to_owned(), Instant::now());
         let log = Self { trajectory, folder, steps, contacts, report, saved, pause: PAUSE };
         log.write_arrays(&log.folder)?;
         Ok(log)
@@ -329,8 +339,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
     let mut film = film.map(|film| args.film.open(&compute, film, &args.out, &sandbox)).transpose()?;
     let begun = aside.path();
     let created = || -> Result<_, ExportError> {
-        let fps = (!args.format.is_empty()).then_some(args.fps);
-        let log = Log::create(begun, fps, &sandbox, args.asked(name))?;
+        let log = Log::create(begun, &sandbox, args, name)?;
         let pairs = PairLog::create(begun, args.pairs, args.collision_points)?;
         let counts = args.count_contacts.then(|| ContactCounts::create(begun, &sandbox)).transpose()?;
         let bonds = holds.then(|| BondLog::create(begun, args.bond_loads)).transpose()?;

@@ -21,32 +21,14 @@ use crate::{
     shape::{Geometry, Shape},
 };
 
-/// Options of the run.
+/// What was asked for.
 #[derive(Serialize)]
 pub struct Asked {
-    /// The scene's or mesh's file, as given.
-    pub file: String,
     /// Name of the scene.
     pub scene: String,
-    /// Simulated time, s.
-    pub seconds: f64,
-    /// Steps between two measurements of shared volumes; 0: never.
-    pub volume_every: u64,
-    /// Whether `pairs.csv` was written.
-    pub pairs: bool,
-    /// Steps between two writes of collision points.
-    pub collision_points: Option<u64>,
-    /// Steps between two writes of the solver's contacts; absent: they are not written.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub contact_log: Option<u64>,
-    /// Whether those have a row for each substep; absent: they have not.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub contact_substeps: bool,
-    /// Steps between two writes of the loads of bonds; absent: they are not written.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bond_loads: Option<u64>,
-    /// Formats of the animation.
-    pub formats: Vec<&'static str>,
+    /// The options by their names, and the file as given.
+    #[serde(flatten)]
+    pub options: serde_json::Map<String, serde_json::Value>,
 }
 
 /// Settings of the world at the start.

@@ -28,17 +28,21 @@ use crate::{
     provenance::{Provenance, VERSION},
 };
 
-#[derive(Args)]
+// The report lists the options: lengths in m, forces in N, `null` where one is absent.
+#[derive(Args, Serialize)]
 pub struct StressArgs {
     /// Mesh file, or builtin:NAME; its units are metres unless --units says otherwise
+    #[serde(skip)]
     file: PathBuf,
     /// Folder for stress.npz and report.json; made if it is not there
     #[arg(long, value_name = "DIR")]
+    #[serde(skip)]
     out: PathBuf,
     /// Leaf level of the octree, 1 to 10 [default: 7]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(FINEST)))]
     level: Option<u32>,
     #[command(flatten)]
+    #[serde(flatten)]
     measures: MeasureArgs,
     /// Which parts of a mesh file are one object, as of `fracture`: touching, apart or together. The stress is that of the
     /// object that the blow hits, without one of the first that the -Z axis through the middle of the file meets
@@ -79,12 +83,20 @@ pub struct StressArgs {
     /// A box whose nodes cannot move, low and high corner, in the units of the mesh; may be given several times. Without
     /// one a body under its weight stands on its lowest cells, and under other loads it is free
     #[arg(long, allow_hyphen_values = true, value_name = "X,Y,Z,X,Y,Z", value_parser = parse_box)]
+    #[serde(serialize_with = "corners")]
     held: Vec<Aabb>,
     #[command(flatten)]
+    #[serde(flatten)]
     modes: ModesArgs,
     /// Print progress as lines of JSON on stderr
     #[arg(long)]
+    #[serde(skip)]
     json_progress: bool,
+}
+
+/// Low and high corners of boxes, for the report.
+fn corners<S: serde::Serializer>(boxes: &[Aabb], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(boxes.iter().map(|held| [held.low, held.high]))
 }
 
 /// Parses the low and the high corner of a box.
@@ -108,7 +120,7 @@ impl From<ElasticError> for CliError {
 
 /// `report.json`.
 #[derive(Serialize)]
-struct Report {
+struct Report<'a> {
     version: &'static str,
     provenance: Provenance,
     input: String,
@@ -132,38 +144,8 @@ struct Report {
     /// Present where `--modes` asks for them.
     #[serde(skip_serializing_if = "Option::is_none")]
     fracture_modes: Option<ModesReport>,
-    asked: Asked,
+    asked: &'a StressArgs,
     warnings: Vec<String>,
-}
-
-/// What the options ask for: lengths in m, forces in N, `null` where an option is absent.
-#[derive(Serialize)]
-struct Asked {
-    material: &'static str,
-    acceleration: Option<[f64; 3]>,
-    blow: Option<[f64; 3]>,
-    direction: Option<[f64; 3]>,
-    force: f64,
-    radius: Option<f64>,
-    pressure: Option<f64>,
-    /// Low and high corners.
-    held: Vec<[[f64; 3]; 2]>,
-}
-
-impl Asked {
-    fn by(args: &StressArgs) -> Self {
-        let numbers = |v: Option<DVec3>| v.map(|v| v.to_array());
-        Self {
-            material: args.material.name(),
-            acceleration: numbers(args.acceleration),
-            blow: numbers(args.blow),
-            direction: numbers(args.direction),
-            force: args.force,
-            radius: args.radius,
-            pressure: args.pressure,
-            held: args.held.iter().map(|b| [b.low, b.high].map(|p| p.to_array())).collect(),
-        }
-    }
 }
 
 /// Default leaf level.
@@ -260,12 +242,12 @@ fn solved(args: &StressArgs, body: &Arc<ElasticBody>) -> Result<Solution, Elasti
     solver.solve(&loads, &Settings::PRECISE, None, Cancel::never())
 }
 
-fn report(
-    (args, level): (&StressArgs, u32),
+fn report<'a>(
+    (args, level): (&'a StressArgs, u32),
     solution: &Solution,
     fracture_modes: Option<ModesReport>,
     warnings: Vec<String>,
-) -> Report {
+) -> Report<'a> {
     let body = solution.body();
     let tension = solution.tension();
     let is_solid = |cell: usize| body.cell(cell).is_some_and(|cell| cell.fill >= LEAST_FILL);
@@ -294,7 +276,7 @@ fn report(
         at: body.cell(at).map_or([0.0; 3], |cell| cell.centre.to_array()),
         greatest_displacement: moves(solution).iter().map(|u| u.length()).fold(0.0, f64::max),
         fracture_modes,
-        asked: Asked::by(args),
+        asked: args,
         warnings,
     }
 }
@@ -314,7 +296,7 @@ fn moves(solution: &Solution) -> Vec<DVec3> {
 
 fn write(
     solution: &Solution,
-    report: &Report,
+    report: &Report<'_>,
     of_cells: Option<&OfCells>,
     folder: &std::path::Path,
 ) -> Result<(), ExportError> {
@@ -349,7 +331,45 @@ fn write(
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsString;
+
     use super::*;
+    use crate::cli::{Command, grammar, parse};
+
+    /// Options of which `asked` says nothing: the place of results, how progress is shown, and what the report has under
+    /// `compute`.
+    const LEFT_OUT: [&str; 3] = ["out", "json-progress", "compute"];
+
+    /// What was asked for stands in every report that lists it, whole.
+    #[test]
+    fn reports_that_say_what_was_asked_list_every_option() {
+        let command = |line: &str| {
+            let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            parse(&words).unwrap().command
+        };
+        let stress = command("kintsugi stress builtin:box --out x --modes 3 --parts 8 --held 0,0,0,1,1,1");
+        let logs = "--contact-log 1 --contact-substeps --bond-loads 1";
+        let simulate = command(&format!("kintsugi simulate builtin:box --seconds 1 --out x {logs}"));
+        let (Some(Command::Stress(stress)), Some(Command::Simulate(simulate))) = (stress, simulate) else {
+            panic!("other commands were parsed");
+        };
+        let stress = serde_json::to_value(&stress).unwrap();
+        assert_eq!(stress["held"], serde_json::json!([[[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]]]));
+        assert_eq!((&stress["modes"], &stress["material"]), (&3.into(), &"concrete".into()));
+        let simulate = serde_json::to_value(simulate.asked("box".into())).unwrap();
+        assert_eq!((&simulate["file"], &simulate["scene"]), (&"builtin:box".into(), &"box".into()));
+        for (name, asked) in [("stress", stress), ("simulate", simulate)] {
+            let grammar = grammar();
+            let command = grammar.find_subcommand(name).unwrap();
+            for option in command.get_arguments().filter_map(clap::Arg::get_long) {
+                // A list has the plural of its option.
+                let field = option.replace('-', "_");
+                let is_there = asked.get(&field).or(asked.get(format!("{field}s"))).is_some();
+                // Planted error to see this fail: leave a field of the options out.
+                assert_ne!(is_there, LEFT_OUT.contains(&option), "{name} --{option}: {asked}");
+            }
+        }
+    }
 
     #[test]
     fn boxes_are_checked() {

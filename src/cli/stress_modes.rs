@@ -13,7 +13,7 @@ use crate::{
     fracture::Cancel,
 };
 
-#[derive(Args)]
+#[derive(Args, Serialize)]
 pub struct ModesArgs {
     /// Where it is weak whatever loads it: the lowest K fracture modes of its parts, 1 to 24, added to both files. Three or
     /// more tell whether one place is the weakest

@@ -14,6 +14,7 @@ use crate::{
     import::{Imported, ReadMesh, read},
     mesh::Mesh,
     shape::Octree,
+    voxelize::Progress,
 };
 
 /// A mesh with its octree (Domaradzki & Martyn 2016, sec. 3), ready to be broken. It gives what [`Imported`] has
@@ -50,12 +51,16 @@ impl From<Imported> for Object {
 
 impl Object {
     /// Reads a mesh file (OBJ, PLY, STL, OFF, glTF, GLB, FBX, USD, VOX) or makes a built-in shape (`builtin:vase`), and
-    /// voxelises it to leaf level `level`: 2^level voxels along the longest side, 1 to 12.
+    /// voxelises it to leaf level `level`: 2^level voxels along the longest side, 1 to 12. Where the file holds several
+    /// objects that do not touch, [`Imported::warnings`] says how many became one.
     ///
     /// # Errors
     /// [`Error::Import`].
     pub fn open(file: impl AsRef<Path>, level: u32) -> Result<Self, Error> {
-        Self::of(&read(&file.as_ref().to_string_lossy())?, level, &Quiet)
+        let mut mesh = read(&file.as_ref().to_string_lossy())?;
+        let joined = mesh.mesh.joined_objects(&Progress::default());
+        mesh.warnings.extend(joined.map(|line| format!("{line}; `ReadMesh::objects` gives each of them")));
+        Self::of(&mesh, level, &Quiet)
     }
 
     /// Voxelises triangles to leaf level `level`. Triangles that name a missing vertex, or one that is not finite, are

@@ -141,6 +141,32 @@ fn stress_is_of_the_object_that_the_blow_hits() {
     );
 }
 
+/// The library takes a file as one object, and its warnings say of how many.
+#[test]
+fn an_opened_object_says_of_how_many_it_is() {
+    let [set, vase] = files(&folder("objects-opened"));
+    let told = |file: &Path| kintsugi::Object::open(file, 4).unwrap().warnings.clone();
+    let of_both = told(&set);
+    assert!(of_both.len() == 1 && of_both[0].starts_with("its 2 objects (Table, Vase)"), "{of_both:?}");
+    assert!(told(&vase).is_empty());
+}
+
+/// The page of a document says, as stderr does, how many objects became the mesh that it was made with.
+#[test]
+fn paper_says_how_many_objects_its_mesh_joins() {
+    let home = folder("objects-paper");
+    let [set, vase] = files(&home).map(|file| text(&file));
+    let line = "its 2 objects (Table, Vase), which do not touch, are joined to one";
+    for (mesh, count) in [(&set, 1), (&vase, 0)] {
+        let out = home.join(format!("papers-{count}"));
+        let words =
+            ["paper", "2016", "section-3.2", "--level", "4", "--compute", "cpu", "--mesh", mesh, "--out"];
+        let err = said(&[&words[..], &[text(&out).as_str()]].concat());
+        let notes = json(&out.join("papers.json"))["entries"][0]["notes"].to_string();
+        assert_eq!([&err, &notes].map(|told| told.matches(line).count()), [count; 2], "{err} {notes}");
+    }
+}
+
 /// Commands that take a file as one object say on stderr and in their results how many objects became one.
 #[test]
 fn bench_sweep_and_dataset_say_how_many_objects_are_joined() {

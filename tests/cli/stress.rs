@@ -104,6 +104,29 @@ fn a_cube_is_told_to_have_no_weakest_place() {
     assert_eq!(list(&report(&out)["fracture_modes"], "weakest").len(), 0);
 }
 
+/// A report names all that was asked for, and `repeat` solves it again.
+#[test]
+fn a_report_of_stress_is_repeated_with_all_that_was_asked_for() {
+    let out = folder("stress-repeat");
+    let asked =
+        ["--level", "4", "--cells", "3", "--modes", "3", "--parts", "8", "--acceleration", "0,-9.81,1"];
+    if run([&["stress", "builtin:box", "--out", &text(&out)][..], &asked].concat()).is_none() {
+        return;
+    }
+    let file = out.join("report.json");
+    let whole = report(&out);
+    let of = &whole["asked"];
+    assert_eq!([&of["level"], &of["cells"], &of["modes"], &of["parts"]], [4, 3, 3, 8]);
+    assert_eq!((&of["objects"], &of["units"]), (&"touching".into(), &Value::Null));
+    let again = ["repeat".to_owned(), text(&file)];
+    assert_eq!(run(&again).unwrap(), "the same\n");
+    // Planted error: a command that asks for another load.
+    let other = std::fs::read_to_string(&file).unwrap().replace("\"0,-9.81,1\"", "\"0,-9.81,2\"");
+    std::fs::write(&file, other).unwrap();
+    let (code, said, _) = outcome(&kintsugi(&again).output().unwrap());
+    assert!(code == 1 && said.contains("stress.npz"), "{code} {said}");
+}
+
 #[test]
 fn files_have_no_modes_unless_they_are_asked_for() {
     let out = folder("stress-plain");

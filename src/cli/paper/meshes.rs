@@ -7,8 +7,13 @@
 use std::path::{Path, PathBuf};
 
 use crate::{
-    cli::{CliError, input::about},
+    cli::{
+        CliError,
+        input::{about, joined, load_mesh},
+        progress::Reporter,
+    },
     files::as_text,
+    import::ReadMesh,
 };
 
 /// A mesh of the Stanford 3D Scanning Repository. The documents name the objects and not the resolution; octrees of all
@@ -42,8 +47,8 @@ pub fn object_of(vertices: usize, triangles: usize) -> Option<&'static str> {
 /// A mesh of the user's own.
 #[derive(Debug)]
 pub struct Own {
-    /// Its file, or `builtin:NAME`.
-    pub path: PathBuf,
+    /// It; its warnings say how many objects that do not touch it is of.
+    pub mesh: ReadMesh,
     /// Its name without the folder, for the page.
     pub name: String,
     /// Octree level; `None`: that of the entry.
@@ -78,11 +83,10 @@ impl Meshes {
     ///
     /// # Errors
     /// [`CliError::Input`] for a file that is no mesh.
-    pub fn with_own(self, path: &Path, level: Option<u32>) -> Result<Self, CliError> {
-        let text = as_text(path).map_err(|why| about(path, why))?;
-        crate::import::read(text).map_err(|error| about(path, error))?;
+    pub fn with_own(self, path: &Path, level: Option<u32>, reporter: &Reporter) -> Result<Self, CliError> {
+        let mesh = joined(load_mesh(path, reporter)?, reporter);
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-        Ok(Self { own: Some(Own { path: path.to_owned(), name, level }), ..self })
+        Ok(Self { own: Some(Own { mesh, name, level }), ..self })
     }
 
     /// The mesh of the user's own.
@@ -137,12 +141,13 @@ mod tests {
         assert_eq!(meshes.object("stanford-bunny.obj").unwrap(), None, "a triangle is no bunny");
         assert_eq!([meshes.find("missing.obj"), meshes.find("../stanford-bunny.obj")], [None, None]);
         assert!(Meshes::new(Some(&home.join("none"))).is_err());
-        let own = meshes.with_own(&home.join("stanford-bunny.obj"), Some(5)).unwrap();
+        let reporter = Reporter::new(false);
+        let own = meshes.with_own(&home.join("stanford-bunny.obj"), Some(5), &reporter).unwrap();
         assert_eq!(
             own.own().map(|own| (own.name.as_str(), own.level)),
             Some(("stanford-bunny.obj", Some(5)))
         );
-        assert!(own.with_own(&home.join("none.obj"), None).is_err());
+        assert!(own.with_own(&home.join("none.obj"), None, &reporter).is_err());
         std::fs::remove_dir_all(home).unwrap();
     }
 }

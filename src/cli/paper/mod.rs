@@ -111,8 +111,8 @@ pub fn run(args: &PaperArgs) -> Result<(), CliError> {
         super::print(&list(&chosen));
         return Ok(());
     };
-    let meshes = given_meshes(args)?;
     let reporter = Reporter::new(args.json_progress);
+    let meshes = given_meshes(args, &reporter)?;
     let ran_on = args.compute.open(&reporter)?.ran_on();
     // The wait for a command looks for signals and ends the command before this process ends.
     let asks = signals::ask_first();
@@ -146,7 +146,7 @@ pub fn run(args: &PaperArgs) -> Result<(), CliError> {
 ///
 /// # Errors
 /// [`CliError::Input`] for a folder that is not there, a file that is no mesh, and a mesh for another entry.
-fn given_meshes(args: &PaperArgs) -> Result<Meshes, CliError> {
+fn given_meshes(args: &PaperArgs, reporter: &Reporter) -> Result<Meshes, CliError> {
     let meshes = Meshes::new(args.meshes.as_deref())?;
     let Some(mesh) = &args.mesh else { return Ok(meshes) };
     if (args.document.as_deref(), args.figure.as_deref()) != (Some("2016"), Some("section-3.2")) {
@@ -155,7 +155,7 @@ fn given_meshes(args: &PaperArgs) -> Result<Meshes, CliError> {
                 .into(),
         ));
     }
-    meshes.with_own(mesh, args.level)
+    meshes.with_own(mesh, args.level, reporter)
 }
 
 /// The entries that the arguments name, in the order of the documents.

@@ -120,7 +120,8 @@ fn report(file: &Path, bytes: &[u8]) -> Result<Original, String> {
     let name = file.file_name().unwrap_or_default().to_owned();
     let made: Provenance =
         report.get("provenance").cloned().and_then(|p| serde_json::from_value(p).ok()).unwrap_or_default();
-    if made.command.get(1).is_some_and(|command| ["fracture", "simulate"].contains(&command.as_str())) {
+    let is_repeated = |command: &String| ["fracture", "simulate", "stress"].contains(&command.as_str());
+    if made.command.get(1).is_some_and(is_repeated) {
         return Ok(Original::Report {
             folder,
             report: name,

@@ -7,7 +7,33 @@ use glam::DVec3;
 
 /// Distance from the origin, in sizes of the mesh, above which single precision rounds positions to more than 1/4096 of
 /// the size: voxels of the finest levels are no larger.
-pub(super) const FAR: f64 = 2048.0;
+const FAR: f64 = 2048.0;
+
+/// The size of a mesh with these positions, and their greatest distance from the origin.
+pub(super) fn measured(positions: &[[f32; 3]]) -> [f64; 2] {
+    if positions.is_empty() {
+        return [0.0; 2];
+    }
+    let axis = |axis: usize| {
+        let values = positions.iter().map(|p| p[axis]);
+        values.fold((f32::MAX, f32::MIN), |(low, high), v| (low.min(v), high.max(v)))
+    };
+    let axes = [axis(0), axis(1), axis(2)];
+    let size = axes.iter().map(|(low, high)| f64::from(*high) - f64::from(*low)).fold(0.0, f64::max);
+    let far = axes.iter().map(|(low, high)| f64::from(low.abs().max(high.abs()))).fold(0.0, f64::max);
+    [size, far]
+}
+
+/// A warning if a mesh of this size lay so far from the origin when its corners were rounded that this is noticeable.
+pub(super) fn rounding([size, far]: [f64; 2]) -> Option<String> {
+    let step = far * f64::from(f32::EPSILON);
+    (far > FAR * size).then(|| {
+        format!(
+            "the mesh lies {far:.3e} units from the origin and is {size:.3e} wide: its corners are rounded to steps of \
+             {step:.1e}; move it to the origin before it is exported, or holes and wrong volumes may follow"
+        )
+    })
+}
 
 /// What single precision rounds off the positions of a file, for as long as it may lie far away.
 #[derive(Debug)]

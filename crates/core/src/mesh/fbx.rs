@@ -150,6 +150,8 @@ mod reading {
         let hidden = scene.nodes.iter().filter(|node| node.mesh.is_some() && !node.visible).count();
         for (what, count) in [
             ("hidden meshes", hidden),
+            ("cameras", scene.cameras.count),
+            ("lights", scene.lights.count),
             ("NURBS surfaces", scene.nurbs_surfaces.count),
             ("curves", scene.line_curves.count + scene.nurbs_curves.count),
         ] {

@@ -6,6 +6,7 @@
 
 use super::{
     Material, Mesh, Picture, Texture,
+    away::{measured, rounding},
     gltf_draco::unpack_parts,
     gltf_json::{Accessor, Image, MaterialJson, Primitive, Root, SparseData, parse, size_of_component},
     gltf_meshopt::unpacked,
@@ -14,7 +15,7 @@ use super::{
     unchecked::{CORNER_LIMIT, MISSING, Problem, TEXTURE_FILE_LIMIT, UncheckedMesh},
 };
 use crate::geometry::srgb;
-use glam::{Mat3, Mat4, Vec3};
+use glam::{DMat3, DMat4, DVec3};
 use std::{
     borrow::Cow,
     collections::{BTreeSet, HashMap},
@@ -95,6 +96,13 @@ pub(super) fn read(
         }
         Ok(())
     })?;
+    let furthest = reader.furthest;
+    unchecked.settle_positions();
+    if unchecked.mesh.origin != [0.0; 3]
+        && let Some(warning) = rounding([measured(&unchecked.mesh.positions)[0], furthest])
+    {
+        unchecked.warn(warning);
+    }
     // White multiplies nothing.
     if unchecked.mesh.colors.iter().all(|color| *color == [255; 3]) {
         unchecked.mesh.colors.clear();
@@ -139,6 +147,8 @@ pub(super) struct Reader<'a> {
     uvs: bool,
     uvs2: bool,
     normals: bool,
+    /// How far from the origin of its node a corner lay when it was rounded, in units of the scene.
+    furthest: f64,
 }
 
 /// The buffers of a file, and its views that were packed.
@@ -171,15 +181,16 @@ impl<'a> Reader<'a> {
             uvs,
             uvs2,
             normals,
+            furthest: 0.0,
         }
     }
 
     fn add(
         &mut self,
         primitive: &Primitive,
-        to_scene: Mat4,
+        to_scene: DMat4,
         weights: &[f32],
-        pose: Option<&[Mat4]>,
+        pose: Option<&[DMat4]>,
     ) -> Result<(), Problem> {
         self.unchecked.pace.go_on_now()?;
         let Some(mut positions) = self.attribute::<3>(primitive, "POSITION", CORNER_LIMIT) else {
@@ -259,16 +270,21 @@ impl<'a> Reader<'a> {
             normals.resize(positions.len(), [0.0; 3]);
             self.morph(primitive, weights, "NORMAL", &mut normals);
             // Normals are transformed by the inverse transpose, which handles any scale of the node.
-            let turn_by = |to_scene: Mat4| Mat3::from_mat4(to_scene).inverse().transpose();
+            let turn_by = |to_scene: DMat4| DMat3::from_mat4(to_scene).inverse().transpose();
             let of_all = turn_by(to_scene);
             let turned = |(k, n): (usize, &[f32; 3])| {
                 let turn = skinned.as_ref().map_or(of_all, |skinned| turn_by(skinned.at(k)));
-                (turn * Vec3::from(*n)).to_array()
+                (turn * DVec3::from(n.map(f64::from))).as_vec3().to_array()
             };
             self.unchecked.mesh.normals.extend(normals.iter().enumerate().map(turned));
         }
-        let place = |(k, p): (usize, &[f32; 3])| to_scene_of(k).transform_point3(Vec3::from(*p)).to_array();
-        self.unchecked.mesh.positions.extend(positions.iter().enumerate().map(place));
+        let axes = [to_scene.x_axis, to_scene.y_axis, to_scene.z_axis];
+        let scale = axes.map(|axis| axis.truncate().length()).into_iter().fold(0.0, f64::max);
+        self.furthest = self.furthest.max(measured(&positions)[1] * scale);
+        for (k, position) in positions.iter().enumerate() {
+            let there = to_scene_of(k).transform_point3(DVec3::from(position.map(f64::from)));
+            self.unchecked.push_position(there.to_array());
+        }
         let material = self.material(primitive.material)?;
         self.unchecked.mesh.triangle_material.extend(std::iter::repeat_n(material, triangles.len()));
         // glTF 2.0, 3.7.2.1: a part without normals is flat.
@@ -499,6 +515,8 @@ fn base64(text: &str) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use glam::Vec3;
+
     use super::super::load_bytes;
     use super::*;
 

@@ -55,11 +55,13 @@ impl Root {
     /// A warning for each extension that is not read.
     pub fn unread(&self) -> Vec<String> {
         let named = self.extensions_used.iter().chain(&self.extensions_required).map(String::as_str);
-        let unread: BTreeSet<&str> = named.filter(|name| !is_read(name)).collect();
+        let is_left_out = |name: &&str| !is_read(name) || WITHOUT_INFLUENCE.contains(name);
+        let unread: BTreeSet<&str> = named.filter(is_left_out).collect();
         let warning = |name: &str| match name {
             VARIANTS => {
                 format!("other materials that parts may have ({name}) left out: each has its default")
             }
+            _ if is_read(name) => format!("what {name} says left out: it is about no surface"),
             _ => format!("the extension {name} is not read: what it adds is left out"),
         };
         unread.into_iter().map(warning).collect()
@@ -91,10 +93,10 @@ pub(super) struct Node {
     pub name: Option<String>,
     pub children: Vec<usize>,
     pub mesh: Option<usize>,
-    pub matrix: Option<[f32; 16]>,
-    pub translation: Option<[f32; 3]>,
-    pub rotation: Option<[f32; 4]>,
-    pub scale: Option<[f32; 3]>,
+    pub matrix: Option<[f64; 16]>,
+    pub translation: Option<[f64; 3]>,
+    pub rotation: Option<[f64; 4]>,
+    pub scale: Option<[f64; 3]>,
     pub skin: Option<usize>,
     /// Weights of the mesh's morph targets, in place of the mesh's own.
     pub weights: Option<Vec<f32>>,

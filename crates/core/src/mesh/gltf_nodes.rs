@@ -1,13 +1,14 @@
 //! The nodes of a glTF scene: their transforms, the copies of their meshes, and their names.
 //!
-//! In: the JSON of a file. Out: each node of the scene with its transform, or a refusal of a file that places too much.
+//! In: the JSON of a file. Out: each node of the scene with its transform, or a refusal of a file that places too much. Transforms
+//! are doubles, since a map's models stand millions of units from the origin.
 
 use super::{
     Part,
     gltf_json::{Node, Primitive, Root},
     unchecked::{CORNER_LIMIT, Pace, Problem},
 };
-use glam::{DVec3, Mat4, Quat};
+use glam::{DMat4, DQuat, DVec3};
 use std::collections::HashMap;
 
 /// Limit of the total number of parts that nodes place, whether they have corners or not.
@@ -85,13 +86,13 @@ pub(super) fn parts_of<'a>(root: &'a Root, node: &Node) -> &'a [Primitive] {
 /// Visits every node of the scene in order, with its number and its transform.
 pub(super) fn each_placed(
     root: &Root,
-    mut visit: impl FnMut(usize, &Node, Mat4) -> Result<(), Problem>,
+    mut visit: impl FnMut(usize, &Node, DMat4) -> Result<(), Problem>,
 ) -> Result<(), Problem> {
     let roots: Vec<usize> = match root.scenes.get(root.scene.unwrap_or(0)) {
         Some(scene) => scene.nodes.clone(),
         None => (0..root.nodes.len()).collect(),
     };
-    let mut stack: Vec<(usize, Mat4)> = roots.iter().rev().map(|&node| (node, Mat4::IDENTITY)).collect();
+    let mut stack: Vec<(usize, DMat4)> = roots.iter().rev().map(|&node| (node, DMat4::IDENTITY)).collect();
     // A node has one parent; a file that violates this could loop or multiply without end.
     let mut visited = vec![false; root.nodes.len()];
     while let Some((number, from_parent)) = stack.pop() {
@@ -106,9 +107,9 @@ pub(super) fn each_placed(
     Ok(())
 }
 
-fn placement(node: &Node) -> Mat4 {
+fn placement(node: &Node) -> DMat4 {
     match &node.matrix {
-        Some(matrix) => Mat4::from_cols_array(matrix),
+        Some(matrix) => DMat4::from_cols_array(matrix),
         None => composed(node.translation, node.rotation, node.scale),
     }
 }
@@ -122,22 +123,56 @@ pub(super) fn instance_count(root: &Root, node: &Node) -> Option<usize> {
 
 /// The transform that scales, turns and moves.
 pub(super) fn composed(
-    translation: Option<[f32; 3]>,
-    rotation: Option<[f32; 4]>,
-    scale: Option<[f32; 3]>,
-) -> Mat4 {
-    let rotation = rotation.map_or(Quat::IDENTITY, Quat::from_array);
-    Mat4::from_translation(translation.unwrap_or_default().into())
-        * Mat4::from_quat(if rotation.length_squared() > 0.0 { rotation.normalize() } else { Quat::IDENTITY })
-        * Mat4::from_scale(scale.unwrap_or([1.0; 3]).into())
+    translation: Option<[f64; 3]>,
+    rotation: Option<[f64; 4]>,
+    scale: Option<[f64; 3]>,
+) -> DMat4 {
+    let rotation = rotation.map_or(DQuat::IDENTITY, DQuat::from_array);
+    let is_turned = rotation.length_squared() > 0.0;
+    DMat4::from_translation(translation.unwrap_or_default().into())
+        * DMat4::from_quat(if is_turned { rotation.normalize() } else { DQuat::IDENTITY })
+        * DMat4::from_scale(scale.unwrap_or([1.0; 3]).into())
 }
 
 /// Sine below which the axes of a transform lie in one plane, as far as single precision can tell.
 const IN_ONE_PLANE: f64 = 1e-7;
 
-/// Whether a transform is finite and leaves solids their volume, however small.
-pub(super) fn keeps_volume(transform: Mat4) -> bool {
+/// Whether a transform is finite in single precision and leaves solids their volume, however small.
+pub(super) fn keeps_volume(transform: DMat4) -> bool {
     let axes = [transform.x_axis, transform.y_axis, transform.z_axis];
-    let [x, y, z] = axes.map(|axis| axis.truncate().as_dvec3().normalize_or(DVec3::ZERO));
-    transform.is_finite() && x.cross(y).dot(z).abs() > IN_ONE_PLANE
+    let [x, y, z] = axes.map(|axis| axis.truncate().normalize_or(DVec3::ZERO));
+    transform.as_mat4().is_finite() && x.cross(y).dot(z).abs() > IN_ONE_PLANE
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::gltf_tests::{Glb, volume};
+
+    /// Nodes place their meshes in double precision: a small mesh far away keeps its shape, counted from an origin beside it.
+    #[test]
+    fn what_a_node_places_far_away_is_moved_before_it_is_rounded() {
+        let mut glb = Glb::of_box();
+        glb.document["nodes"] = json!([{"children": [1], "translation": [500_123.25, 0.0, 4_649_776.75]},
+            {"mesh": 0, "translation": [0.0, 0.125, 0.1]}]);
+        glb.document["scenes"] = json!([{"nodes": [0]}]);
+        let (mesh, warnings) = glb.load().unwrap();
+        assert!((volume(&mesh) - 1.0).abs() < 1e-5, "{}", volume(&mesh));
+        for (k, wanted) in [500_123.25, 0.125, 4_649_776.85].into_iter().enumerate() {
+            let low = mesh.positions.iter().map(|p| p[k]).fold(f32::MAX, f32::min);
+            let there = f64::from(low) + mesh.origin[k];
+            // Planted error to see this fail: round the sum of the translations.
+            assert!((there - wanted).abs() < 1e-6, "{there} for {wanted}");
+        }
+        assert!(warnings.len() == 1 && warnings[0].0.contains("positions are counted from"), "{warnings:?}");
+        // What the file itself has rounded is told of as before, though nodes turn or scale it.
+        let mut glb = Glb::of_box();
+        let corner = |c: u32| [c & 1, c >> 1 & 1, c >> 2].map(|v| 500_000.25 + v as f32);
+        let rounded = glb.floats(&[0, 1, 2, 3, 4, 5, 6, 7].map(corner), "VEC3");
+        glb.part()["attributes"]["POSITION"] = json!(rounded);
+        glb.document["nodes"][0]["scale"] = json!([0.1, 0.1, 0.1]);
+        let (_, warnings) = glb.load().unwrap();
+        assert!(warnings.iter().any(|told| told.0.contains("are rounded to steps")), "{warnings:?}");
+    }
 }

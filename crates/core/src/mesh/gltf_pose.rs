@@ -1,7 +1,7 @@
 //! Where a glTF file puts vertices beyond the transforms of nodes: copies of a node's mesh, skins in their resting pose, and
 //! morph targets by their default weights.
 
-use glam::Mat4;
+use glam::DMat4;
 
 use super::{
     gltf::Reader,
@@ -16,31 +16,31 @@ const MOST_JOINT_SETS: usize = 4;
 /// What a skin in its resting pose does to the vertices of a part.
 pub(super) struct Skinned<'p> {
     /// By joint the transform from the mesh to the scene.
-    pose: &'p [Mat4],
+    pose: &'p [DMat4],
     /// Joints and their weights, four a vertex and set.
     sets: Vec<[Vec<[f32; 4]>; 2]>,
 }
 
 impl Skinned<'_> {
     /// The transform of a vertex to the scene.
-    pub fn at(&self, vertex: usize) -> Mat4 {
-        let mut sum = Mat4::ZERO;
+    pub fn at(&self, vertex: usize) -> DMat4 {
+        let mut sum = DMat4::ZERO;
         for [joints, weights] in &self.sets {
             let of = |all: &[[f32; 4]]| all.get(vertex).copied().unwrap_or_default();
             for (joint, weight) in of(joints).into_iter().zip(of(weights)) {
-                sum += self.pose.get(joint as usize).map_or(Mat4::ZERO, |pose| *pose * weight);
+                sum += self.pose.get(joint as usize).map_or(DMat4::ZERO, |pose| *pose * f64::from(weight));
             }
         }
         // The sum of the weights; rounding and packing move it off 1.
         let whole = sum.w_axis.w;
-        if whole > 0.0 { sum * whole.recip() } else { self.pose.first().copied().unwrap_or(Mat4::IDENTITY) }
+        if whole > 0.0 { sum * whole.recip() } else { self.pose.first().copied().unwrap_or(DMat4::IDENTITY) }
     }
 }
 
 impl Reader<'_> {
     /// Transforms of the copies of a node's mesh, or the one that leaves it where it is.
-    pub(super) fn instances(&mut self, node: &Node) -> Result<Vec<Mat4>, Problem> {
-        let Some(instances) = &node.extensions.instances else { return Ok(vec![Mat4::IDENTITY]) };
+    pub(super) fn instances(&mut self, node: &Node) -> Result<Vec<DMat4>, Problem> {
+        let Some(instances) = &node.extensions.instances else { return Ok(vec![DMat4::IDENTITY]) };
         self.unchecked.pace.go_on_now()?;
         let count = instance_count(self.root, node).unwrap_or(0).min(PART_LIMIT);
         let number = |name: &str| instances.attributes.get(name).copied();
@@ -55,19 +55,19 @@ impl Reader<'_> {
         ];
         if found.iter().flatten().any(|length| *length != count) {
             self.unchecked.warn("the places of a part's copies cannot be read; one copy is read");
-            return Ok(vec![Mat4::IDENTITY]);
+            return Ok(vec![DMat4::IDENTITY]);
         }
         let at = |k: usize| {
-            let translation = translations.as_ref().and_then(|all| all.get(k).copied());
-            let rotation = rotations.as_ref().and_then(|all| all.get(k).copied());
-            composed(translation, rotation, scales.as_ref().and_then(|all| all.get(k).copied()))
+            let translation = translations.as_ref().and_then(|all| Some(all.get(k)?.map(f64::from)));
+            let rotation = rotations.as_ref().and_then(|all| Some(all.get(k)?.map(f64::from)));
+            composed(translation, rotation, scales.as_ref().and_then(|all| Some(all.get(k)?.map(f64::from))))
         };
         Ok((0..count).map(at).collect())
     }
 
     /// By joint of a node's skin, the transform from the mesh to the scene; `None` for a node without a skin. `places`: the
     /// transforms of all nodes.
-    pub(super) fn pose(&mut self, node: &Node, places: &[Option<Mat4>]) -> Option<Vec<Mat4>> {
+    pub(super) fn pose(&mut self, node: &Node, places: &[Option<DMat4>]) -> Option<Vec<DMat4>> {
         let skin = self.root.skins.get(node.skin?)?;
         let inverse = match skin.inverse_bind_matrices {
             Some(number) => self.values::<16>(number, skin.joints.len()).unwrap_or_default(),
@@ -78,14 +78,15 @@ impl Reader<'_> {
             return None;
         }
         let of = |(k, joint): (usize, &usize)| {
-            let bind = inverse.get(k).map_or(Mat4::IDENTITY, Mat4::from_cols_array);
+            let bind =
+                inverse.get(k).map_or(DMat4::IDENTITY, |bind| DMat4::from_cols_array(&bind.map(f64::from)));
             Some(places.get(*joint).copied().flatten()? * bind)
         };
-        let pose: Option<Vec<Mat4>> = skin.joints.iter().enumerate().map(of).collect();
+        let pose: Option<Vec<DMat4>> = skin.joints.iter().enumerate().map(of).collect();
         if pose.is_none() {
             self.unchecked.warn("a skin has a joint outside the scene; its part is read where its node is");
         }
-        if pose.iter().flatten().any(|to_scene| !to_scene.is_finite()) {
+        if pose.iter().flatten().any(|to_scene| !to_scene.as_mat4().is_finite()) {
             self.unchecked.warn("a skin's matrices are not finite; its part is read where its node is");
             return None;
         }
@@ -96,7 +97,7 @@ impl Reader<'_> {
     pub(super) fn skinned<'p>(
         &mut self,
         primitive: &Primitive,
-        pose: &'p [Mat4],
+        pose: &'p [DMat4],
         count: usize,
     ) -> Option<Skinned<'p>> {
         let mut sets = Vec::new();

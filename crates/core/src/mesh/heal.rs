@@ -4,7 +4,10 @@
 //! In: a mesh, and its usable triangles. Out: the same surface without the defect, and how often it was healed. Vertices
 //! that are moved or added keep or mix the attributes of the file. A mesh without the defect stays as it is.
 
-use std::{borrow::Cow, collections::VecDeque};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, VecDeque},
+};
 
 use glam::{DVec2, DVec3, Vec3};
 use rayon::prelude::*;
@@ -56,6 +59,30 @@ fn places(mesh: &Mesh, weld: &Topology) -> Vec<DVec3> {
     points
 }
 
+/// Pairs of these corners within [`NEAR`], the lower number first.
+fn near_pairs(points: &[DVec3], triangles: &[[u32; 3]], corners: &[u32]) -> Vec<[u32; 2]> {
+    let bounds = Aabb::of(triangles.iter().flatten().map(|v| points[*v as usize]));
+    let reach = NEAR * bounds.size().length();
+    if reach <= 0.0 || !reach.is_finite() {
+        return Vec::new();
+    }
+    let cell = |v: u32| ((points[v as usize] - bounds.low) / reach).floor().as_i64vec3().to_array();
+    let mut cells: Vec<([i64; 3], u32)> = corners.iter().map(|v| (cell(*v), *v)).collect();
+    cells.par_sort_unstable();
+    let cells = &cells;
+    let is_short =
+        |[v, w]: [u32; 2]| points[v as usize].distance_squared(points[w as usize]) <= reach * reach;
+    let near = |&([x, y, z], v): &([i64; 3], u32)| {
+        (0..9).flat_map(move |side| {
+            let (x, y) = (x + side % 3 - 1, y + side / 3 - 1);
+            let from = cells.partition_point(|other| other.0 < [x, y, z - 1]);
+            let beside = cells[from..].iter().take_while(move |other| other.0 <= [x, y, z + 1]);
+            beside.take(MOST_NEAR).map(move |other| [v, other.1])
+        })
+    };
+    cells.par_iter().flat_map_iter(near).filter(|[v, w]| w > v && is_short([*v, *w])).collect()
+}
+
 fn are_distinct([a, b, c]: [u32; 3]) -> bool {
     a != b && b != c && c != a
 }
@@ -92,53 +119,36 @@ impl Repair<'_> {
             return 0;
         }
         let (points, triangles) = (self.points(), self.welded());
-        let bounds = Aabb::of(triangles.iter().flatten().map(|v| points[*v as usize]));
-        let reach = NEAR * bounds.size().length();
-        if reach <= 0.0 || !reach.is_finite() {
-            return 0;
-        }
-        let is_short = |ends: &[u32; 2]| {
-            points[ends[0] as usize].distance_squared(points[ends[1] as usize]) <= reach * reach
-        };
+        let mut pairs = near_pairs(&points, &triangles, &open);
+        pairs.sort_unstable();
         // Corners of one triangle stay apart: a triangle that is small is none that was torn off.
         let mut linked: Vec<[u32; 2]> = triangles
             .iter()
             .flat_map(|[a, b, c]| [[*a, *b], [*b, *c], [*c, *a]])
-            .filter(is_short)
             .map(|[a, b]| [a.min(b), a.max(b)])
+            .filter(|ends| pairs.binary_search(ends).is_ok())
             .collect();
         linked.sort_unstable();
-        let cell = |v: u32| ((points[v as usize] - bounds.low) / reach).floor().as_i64vec3().to_array();
-        let mut cells: Vec<([i64; 3], u32)> = open.iter().map(|v| (cell(*v), *v)).collect();
-        cells.sort_unstable();
         let mut sets = UnionFind::new(points.len());
-        for &([x, y, z], v) in &cells {
-            for side in 0..9 {
-                let (x, y) = (x + side % 3 - 1, y + side / 3 - 1);
-                let from = cells.partition_point(|other| other.0 < [x, y, z - 1]);
-                let near = cells[from..].iter().take_while(|other| other.0 <= [x, y, z + 1]);
-                for &(_, w) in near.take(MOST_NEAR).filter(|other| other.1 > v) {
-                    if is_short(&[v, w]) && linked.binary_search(&[v, w]).is_err() {
-                        sets.join(v, w);
-                    }
-                }
-            }
+        for [v, w] in pairs.into_iter().filter(|pair| linked.binary_search(pair).is_err()) {
+            sets.join(v, w);
         }
         // Of the corners that become one, the first stays where it is.
-        let mut first = vec![u32::MAX; points.len()];
-        let mut into: Vec<u32> = (0..points.len() as u32).collect();
-        for &v in &open {
-            let root = sets.find(v) as usize;
-            first[root] = first[root].min(v);
-            into[v as usize] = first[root];
-        }
-        let moved = open.iter().filter(|v| into[**v as usize] != **v).count();
+        let into: Vec<u32> = (0..points.len() as u32).map(|v| sets.find(v)).collect();
         let joined: Vec<[u32; 3]> =
             triangles.iter().map(|t| t.map(|v| into[v as usize])).filter(|t| are_distinct(*t)).collect();
-        if moved == 0 || open_edges(&Edges::of(&joined)).count() >= open_edges(edges).count() {
+        let is_better = || open_edges(&Edges::of(&joined)).count() < open_edges(edges).count();
+        let moved = open.iter().filter(|v| into[**v as usize] != **v).count();
+        if moved == 0 || !is_better() {
             return 0;
         }
-        let mut place = vec![[0.0f32; 3]; points.len()];
+        self.merge(&into);
+        moved
+    }
+
+    /// Gives each corner the number and the place of the corner that `into` names.
+    fn merge(&mut self, into: &[u32]) {
+        let mut place = vec![[0.0f32; 3]; into.len()];
         for (p, id) in self.mesh.positions.iter().zip(&self.weld.welded) {
             place[*id as usize] = *p;
         }
@@ -148,7 +158,87 @@ impl Repair<'_> {
                 *p = place[*id as usize];
             }
         }
+    }
+
+    /// The part of the file that each triangle is of; empty where the file has one part.
+    fn parts(&self) -> Vec<u32> {
+        let part = |(k, _): &(u32, [u32; 3])| self.mesh.triangle_part.get(*k as usize).copied();
+        let has_several = self.mesh.parts.len() > 1;
+        let parts = has_several.then(|| self.faces.iter().map(part).collect::<Option<Vec<u32>>>());
+        parts.flatten().unwrap_or_default()
+    }
+
+    /// Makes corners of different parts of the file one where they lie within [`NEAR`], if more triangles face another one on
+    /// the same corners then: a file that counts each part from its own middle rounds the two sides of a wall apart. No two
+    /// corners of one part become one. Returns how many corners became another one.
+    pub fn weld_walls(&mut self) -> usize {
+        let parts = self.parts();
+        if parts.is_empty() {
+            return 0;
+        }
+        let (points, triangles) = (self.points(), self.welded());
+        let all: Vec<u32> = (0..points.len() as u32).collect();
+        let pairs = near_pairs(&points, &triangles, &all);
+        if pairs.is_empty() {
+            return 0;
+        }
+        let mut owned: Vec<(u32, u32)> =
+            triangles.iter().zip(&parts).flat_map(|(t, part)| t.map(|v| (v, *part))).collect();
+        owned.par_sort_unstable();
+        owned.dedup();
+        let owners = |corner: u32| -> Vec<u32> {
+            let from = owned.partition_point(|one| one.0 < corner);
+            owned[from..].iter().take_while(|one| one.0 == corner).map(|one| one.1).collect()
+        };
+        let mut sets = UnionFind::new(points.len());
+        let mut of_set: HashMap<u32, Vec<u32>> = HashMap::new();
+        for [v, w] in pairs {
+            let (a, b) = (sets.find(v), sets.find(w));
+            if a == b {
+                continue;
+            }
+            let mut taken = |root: u32| of_set.remove(&root).unwrap_or_else(|| owners(root));
+            let (one, other) = (taken(a), taken(b));
+            let are_many = one.len() + other.len() > MOST_NEAR;
+            if are_many || one.iter().any(|part| other.contains(part)) {
+                of_set.extend([(a, one), (b, other)]);
+            } else {
+                sets.join(a, b);
+                of_set.insert(a.min(b), [one, other].concat());
+            }
+        }
+        let into: Vec<u32> = all.iter().map(|v| sets.find(*v)).collect();
+        let moved = into.iter().zip(&all).filter(|(into, own)| into != own).count();
+        let joined: Vec<[u32; 3]> = triangles.iter().map(|t| t.map(|v| into[v as usize])).collect();
+        if moved == 0 || facing_pairs(&joined).len() <= facing_pairs(&triangles).len() {
+            return 0;
+        }
+        self.merge(&into);
         moved
+    }
+
+    /// Drops triangles of different parts of the file that face each other on the same corners, as the walls of solids that
+    /// touch do; how many.
+    pub fn drop_walls(&mut self) -> usize {
+        let parts = self.parts();
+        if parts.is_empty() {
+            return 0;
+        }
+        let triangles = self.welded();
+        let mut gone = vec![false; triangles.len()];
+        for [one, other] in facing_pairs(&triangles).into_iter().map(|pair| pair.map(|t| t as usize)) {
+            if parts[one] != parts[other] {
+                (gone[one], gone[other]) = (true, true);
+            }
+        }
+        let count = gone.iter().filter(|gone| **gone).count();
+        // Where nothing but walls is there, they are what the file shows.
+        if count == 0 || count == gone.len() {
+            return 0;
+        }
+        let mut flags = gone.into_iter();
+        self.faces.retain(|_| !flags.next().unwrap_or(false));
+        count
     }
 
     /// Where two quads of two triangles each have the same corners and different diagonals, as the two sides of a sheet
@@ -447,11 +537,8 @@ pub(crate) fn capped(mesh: &Mesh) -> Option<(Mesh, usize)> {
     (!is_sheet).then_some((out, count))
 }
 
-/// `mesh` without the walls between solids that touch: triangles on the same corners that face each other cancel, so
-/// that the solids are one. `None` where there are none.
-#[must_use]
-pub(crate) fn without_inner_walls(mesh: &Mesh) -> Option<Mesh> {
-    let triangles = topology(mesh).triangles(mesh);
+/// Pairs of triangles that face each other on the same corners, each triangle in one pair at most.
+fn facing_pairs(triangles: &[[u32; 3]]) -> Vec<[u32; 2]> {
     let named = |(k, [a, b, c]): (usize, &[u32; 3])| {
         // Turned so that the least corner is first; then the order of the others says which way the triangle faces.
         let [low, p, q] = match a.min(b).min(c) {
@@ -463,16 +550,24 @@ pub(crate) fn without_inner_walls(mesh: &Mesh) -> Option<Mesh> {
     };
     let mut order: Vec<([u32; 3], bool, u32)> = triangles.par_iter().enumerate().map(named).collect();
     order.par_sort_unstable();
-    let mut cancel = vec![false; triangles.len()];
+    let mut pairs = Vec::new();
     for group in order.chunk_by(|a, b| a.0 == b.0) {
         let (front, back) = group.split_at(group.partition_point(|t| !t.1));
-        for (one, other) in front.iter().zip(back) {
-            (cancel[one.2 as usize], cancel[other.2 as usize]) = (true, true);
-        }
+        pairs.extend(front.iter().zip(back).map(|(one, other)| [one.2, other.2]));
     }
-    if !cancel.contains(&true) {
+    pairs
+}
+
+/// `mesh` without the walls between solids that touch: triangles on the same corners that face each other cancel, so
+/// that the solids are one. `None` where there are none.
+#[must_use]
+pub(crate) fn without_inner_walls(mesh: &Mesh) -> Option<Mesh> {
+    let pairs = facing_pairs(&topology(mesh).triangles(mesh));
+    if pairs.is_empty() {
         return None;
     }
+    let mut cancel = vec![false; mesh.triangles.len()];
+    pairs.as_flattened().iter().for_each(|t| cancel[*t as usize] = true);
     let mut out = mesh.clone();
     let mut of_triangle = cancel.iter();
     out.triangles.retain(|_| of_triangle.next() != Some(&true));

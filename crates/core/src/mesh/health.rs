@@ -32,8 +32,11 @@ pub struct HealthReport {
     pub dropped_duplicate: usize,
     /// Triangles with a NaN or infinite vertex, or an index out of range, that were dropped.
     pub dropped_non_finite: usize,
-    /// Corners on open edges that were moved to another one within two millionths of the mesh's diagonal.
+    /// Corners on open edges, or of another part of the file, that were moved to another one within two millionths of the
+    /// mesh's diagonal.
     pub welded_corners: usize,
+    /// Triangles of walls between parts of the file that touch, which were left out.
+    pub inner_walls: usize,
     /// Quads on the same corners as another one that were given its diagonal, to find the two sides of a sheet.
     pub turned_diagonals: usize,
     /// Triangles without area, of [`HealthReport::dropped_degenerate`], at whose corner the triangle beyond was divided.
@@ -162,6 +165,8 @@ fn healed(mesh: &Mesh, progress: &Progress) -> Option<(Mesh, HealthReport, orien
     progress.go_on()?;
     let mut edges = Edges::of(&repair.welded());
     report.welded_corners = repair.weld_near(&edges);
+    progress.go_on()?;
+    report.welded_corners += repair.weld_walls();
     if report.welded_corners > 0 {
         report.dropped_degenerate += repair.drop_points();
         edges = Edges::of(&repair.welded());
@@ -185,6 +190,7 @@ fn healed(mesh: &Mesh, progress: &Progress) -> Option<(Mesh, HealthReport, orien
     let mut flags = duplicate.iter();
     repair.faces.retain(|_| !flags.next().is_some_and(|&d| d));
     report.dropped_duplicate = duplicate.len() - repair.faces.len();
+    report.inner_walls = repair.drop_walls();
     progress.go_on()?;
     report.divided_slivers = repair.split_slivers();
     report.dropped_degenerate += report.divided_slivers;
@@ -193,7 +199,7 @@ fn healed(mesh: &Mesh, progress: &Progress) -> Option<(Mesh, HealthReport, orien
     // boundary are known.
     let (mut triangles, points) = (repair.welded(), repair.points());
     progress.go_on()?;
-    if report.turned_diagonals + report.dropped_duplicate + report.divided_slivers > 0 {
+    if report.turned_diagonals + report.dropped_duplicate + report.inner_walls + report.divided_slivers > 0 {
         edges = Edges::of(&triangles);
     }
     let as_read = triangles.clone();
@@ -441,6 +447,13 @@ fn write_notes(report: &mut HealthReport, outward: &orient::Outward) {
         format!(
             "{} moved to another within two millionths of the size, to close seams.",
             many(r.welded_corners, "corner", "corners")
+        ),
+    );
+    note(
+        r.inner_walls,
+        format!(
+            "{} of walls between parts that touch left out: the parts are one.",
+            triangles(r.inner_walls)
         ),
     );
     note(
@@ -803,6 +816,39 @@ mod tests {
         assert_eq!(one.triangles.len(), both.triangles.len() - 2 * wall.count());
         assert!(report.closed && report.non_manifold_edges == 0 && (report.volume - 2.0).abs() < 1e-5);
         assert!(super::super::without_inner_walls(&block).is_none());
+    }
+
+    /// A file that counts each part from the part's own middle rounds the two sides of a wall apart.
+    #[test]
+    fn walls_that_were_rounded_apart_cancel_between_parts_of_a_file_alone() {
+        let block = shape("box");
+        let count = block.triangles.len();
+        let parted = |mut mesh: Mesh| {
+            mesh.parts = vec![super::super::Part::default(); 2];
+            mesh.triangle_part = [vec![0; count], vec![1; count]].concat();
+            mesh
+        };
+        let mut both = parted(join(&block, &block, 1.0));
+        for p in both.positions.iter_mut().skip(block.positions.len()) {
+            *p = [p[0] + 1.5e-7, p[1] + 2e-7 * p[2], p[2] - 2e-7 * p[1]];
+        }
+        let is_wall = |t: &&[u32; 3]| t.iter().all(|&i| block.positions[i as usize][0] == 0.5);
+        let wall = block.triangles.iter().filter(is_wall).count();
+        let (out, report) = check(&both);
+        assert_eq!((report.inner_walls, report.components, report.non_manifold_edges), (2 * wall, 1, 0));
+        assert!(report.welded_corners > 0 && report.closed, "{report:?}");
+        assert!((report.volume - 2.0).abs() < 1e-5 && report.union.is_none(), "{report:?}");
+        assert_eq!(out.triangles.len(), 2 * (count - wall));
+        assert!(report.notes.iter().any(|note| note.contains("the parts are one")), "{:?}", report.notes);
+        // Two bodies of one part stay two.
+        (both.parts, both.triangle_part) = (Vec::new(), Vec::new());
+        let (_, report) = check(&both);
+        assert_eq!((report.welded_corners, report.inner_walls, report.components), (0, 0, 2));
+        // A part that is thinner than what counts as near keeps its two sides.
+        let mut thin = parted(join(&block, &block, 3.0));
+        thin.positions.iter_mut().take(block.positions.len()).for_each(|p| p[1] *= 1e-6);
+        let (_, report) = check(&thin);
+        assert_eq!((report.welded_corners, report.inner_walls), (0, 0));
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use super::{
     BUILTIN_NAMES, LoadWarning, MaterialMap, Mesh, Sampler, Texture,
-    away::FAR,
+    away::{measured, rounding},
     builtin, stl,
     unchecked::{TEXTURE_FILE_LIMIT, UncheckedMesh},
 };
@@ -31,7 +31,8 @@ const FILE_LIMIT: u64 = 2 << 30;
 /// Memory that reading a file takes, bytes for each of its bytes. Measured with files that are mostly triangles: 10 to
 /// 19. The lower part is demanded, so a file that needs more may pass, and reading it then fails or swaps.
 const MEMORY_OF_TRIANGLES: u64 = 12;
-/// The same for formats that hold pictures and buffers, or voxels that have a limit of their own.
+/// The same for formats that hold pictures and buffers, or voxels that have a limit of their own. Binary USD says how long its
+/// lists are, by which its reader looks again.
 const MEMORY_OF_PARTS: u64 = 4;
 /// Formats, for messages.
 const FORMATS: &str = "OBJ, PLY, STL, OFF, glTF, GLB, FBX, USD and VOX";
@@ -259,11 +260,16 @@ fn fits(path: &Path) -> Result<(), memory::Short> {
     if bytes > FILE_LIMIT {
         return Ok(());
     }
-    let each = match format_of(path) {
-        Some(Format::Gltf | Format::Vox | Format::Fbx) => MEMORY_OF_PARTS,
+    memory::check(bytes * memory_of(path))
+}
+
+/// Memory for each byte of a file of this name.
+fn memory_of(path: &Path) -> u64 {
+    let is_text = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("usda"));
+    match format_of(path) {
+        Some(Format::Gltf | Format::Vox | Format::Fbx | Format::Usd) if !is_text => MEMORY_OF_PARTS,
         _ => MEMORY_OF_TRIANGLES,
-    };
-    memory::check(bytes * each)
+    }
 }
 
 /// Reads a mesh file or `builtin:NAME`. Materials, textures and buffers that it refers to are looked up beside it.
@@ -429,26 +435,13 @@ pub(super) fn as_utf8(bytes: &[u8]) -> (Cow<'_, [u8]>, bool) {
 
 /// A warning if a mesh is so far from the origin that its vertices are rounded noticeably.
 fn far_from_origin(mesh: &Mesh) -> Option<LoadWarning> {
-    let axis = |axis: usize| {
-        let values = mesh.positions.iter().map(|p| p[axis]);
-        values.fold((f32::MAX, f32::MIN), |(low, high), v| (low.min(v), high.max(v)))
-    };
-    let axes = [axis(0), axis(1), axis(2)];
-    let size = axes.iter().map(|(low, high)| f64::from(*high) - f64::from(*low)).fold(0.0, f64::max);
-    let far = axes.iter().map(|(low, high)| f64::from(low.abs().max(high.abs()))).fold(0.0, f64::max);
-    let step = far * f64::from(f32::EPSILON);
-    (far > FAR * size).then(|| {
-        LoadWarning(format!(
-            "the mesh lies {far:.3e} units from the origin and is {size:.3e} wide: its corners are rounded to steps of \
-             {step:.1e}; move it to the origin before it is exported, or holes and wrong volumes may follow"
-        ))
-    })
+    rounding(measured(&mesh.positions)).map(LoadWarning)
 }
 
 #[cfg(test)]
 mod tests {
     use super::{
-        super::{Alpha, gltf, vox},
+        super::{Alpha, MapUse, Wrap, gltf, vox},
         *,
     };
 
@@ -465,6 +458,20 @@ mod tests {
             !message.contains('\n') && message.starts_with(&path.display().to_string().replace('\n', " "))
         );
         message
+    }
+
+    /// A USD archive is mostly pictures, and text of USD mostly triangles.
+    #[test]
+    fn the_memory_that_is_demanded_follows_the_kind_of_file() {
+        for (name, wanted) in [
+            ("a.obj", MEMORY_OF_TRIANGLES),
+            ("a.USDA", MEMORY_OF_TRIANGLES),
+            ("a.usdz", MEMORY_OF_PARTS),
+            ("a.usdc", MEMORY_OF_PARTS),
+            ("a.glb", MEMORY_OF_PARTS),
+        ] {
+            assert_eq!(memory_of(Path::new(name)), wanted, "{name}");
+        }
     }
 
     #[test]
@@ -607,7 +614,7 @@ mod tests {
         };
         picture("tile.png", 1);
         picture("my brick.png", 2);
-        let one = "\u{feff}newmtl Tiled\rKd 1 1 1\rd 0.5\rmap_Bump -bm 2 tile.png\rmap_Kd -s 4 2 1 -o 0.25 0 0 -clamp on tile.png\r";
+        let one = "\u{feff}newmtl Tiled\rKd 1 1 1\rd 0.5\rmap_Bump -bm 2 tile.png\rmap_Kd -s 4 2 1 -o 0.25 0 0 -clamp on -mm 0 0.5 tile.png\r";
         std::fs::write(folder.join("one.mtl"), one).unwrap();
         std::fs::write(
             folder.join("two more.mtl"),
@@ -632,7 +639,9 @@ mod tests {
             assert_eq!(uvs(1), [[0.0, 0.0], [1.0, 1.0], [0.0, 0.0]]);
             let told: Vec<&str> = warnings.iter().map(|w| w.0.as_str()).collect();
             assert!(told.len() == 2 && told.iter().all(|line| line.ends_with("of Tiled")), "{told:?}");
-            for what in ["map_bump", "-clamp on"] {
+            let tiled = &mesh.materials[mesh.triangle_material[0] as usize];
+            assert_eq!(tiled.maps[&MapUse::Color].sampler.wrap, [Wrap::Clamp; 2]);
+            for what in ["map_bump", "-mm 0 0.5"] {
                 assert!(told.iter().any(|line| line.contains(what)), "{what}: {told:?}");
             }
             let glass = |k: usize| (mesh.materials[k].factor, mesh.materials[k].alpha);

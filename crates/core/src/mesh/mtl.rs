@@ -3,6 +3,8 @@
 //! A line that cannot be read costs that line alone. Programs end lines with CR, LF or both, and write options of maps
 //! in front of the file's name or behind it.
 
+use super::{Sampler, Wrap};
+
 /// A material of a library.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Entry {
@@ -34,6 +36,8 @@ pub(super) struct Map {
     pub offset: [f32; 2],
     /// `-bm`: slopes are multiplied by it.
     pub slopes: f32,
+    /// `-clamp`: the texture's borders go on beyond them.
+    pub is_clamped: bool,
     /// Other options that change what is seen, with their values.
     pub unread: Vec<String>,
 }
@@ -116,10 +120,17 @@ fn values_of(option: &str) -> Option<(usize, bool)> {
 }
 
 impl Map {
+    /// How its texture is sampled.
+    pub fn sampler(&self) -> Sampler {
+        let wrap = if self.is_clamped { Wrap::Clamp } else { Wrap::Repeat };
+        Sampler { wrap: [wrap; 2], ..Sampler::default() }
+    }
+
     /// A map statement without its first word; `None` where it names no file.
     fn of(statement: &str) -> Option<Self> {
+        let (file, unread) = Default::default();
         let mut map =
-            Self { file: String::new(), scale: [1.0; 2], offset: [0.0; 2], slopes: 1.0, unread: Vec::new() };
+            Self { file, scale: [1.0; 2], offset: [0.0; 2], slopes: 1.0, is_clamped: false, unread };
         let first_word = |text: &str| text.split_whitespace().next().unwrap_or_default().to_owned();
         let mut left = statement.trim();
         while !left.is_empty() {
@@ -160,8 +171,9 @@ impl Map {
             ("-s", _) => of_uv(&mut self.scale),
             ("-o", _) => of_uv(&mut self.offset),
             ("-bm", factor) => self.slopes = factor.parse().unwrap_or(self.slopes),
+            ("-clamp", "on" | "off") => self.is_clamped = first == "on",
             // As without them.
-            ("-clamp" | "-cc", "off") | ("-blendu" | "-blendv", "on") => {}
+            ("-cc", "off") | ("-blendu" | "-blendv", "on") => {}
             _ => self.unread.push(format!("{option} {}", values.join(" "))),
         }
     }
@@ -208,6 +220,7 @@ mod tests {
             scale: [1.0; 2],
             offset: [0.0; 2],
             slopes: 1.0,
+            is_clamped: false,
             unread: Vec::new(),
         };
         assert_eq!(of("a - b  c.png"), plain("a - b  c.png"));
@@ -216,8 +229,9 @@ mod tests {
         let tiled = Map { scale: [4.0, 2.0], offset: [0.25, 0.0], ..plain("my tile.png") };
         assert_eq!(of("-s 4 2 1 -o 0.25 my tile.png"), tiled);
         assert_eq!(of("my tile.png -s 4 2 1  -o 0.25"), tiled);
-        let bent = Map { slopes: 0.5, unread: vec!["-clamp on".into()], ..plain("b.png") };
-        assert_eq!(of("-bm 0.5 b.png -clamp on"), bent);
+        let bent = Map { slopes: 0.5, is_clamped: true, unread: vec!["-cc on".into()], ..plain("b.png") };
+        assert_eq!(of("-bm 0.5 b.png -clamp on -cc on"), bent);
+        assert_eq!((bent.sampler().wrap, of("b.png").sampler()), ([Wrap::Clamp; 2], Sampler::default()));
         assert!(Map::of("-s 1 1 1").is_none() && Map::of("").is_none());
     }
 

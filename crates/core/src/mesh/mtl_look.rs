@@ -51,6 +51,7 @@ pub(super) fn describe<'a>(
         if of == MapUse::Normal {
             material.normal_scale = if map.slopes.is_finite() { decimal(map.slopes) } else { 1.0 };
         }
+        shown.sampler = map.sampler();
         shown.transform = (transform != STILL).then_some(transform);
         material.maps.insert(of, shown);
         files.push((of, map.file.as_str()));

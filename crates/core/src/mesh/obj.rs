@@ -2,7 +2,7 @@
 //! triangles.
 
 use super::{
-    Alpha, MapUse, Material, Mesh, Part,
+    Alpha, MapUse, Material, MaterialMap, Mesh, Part,
     corners::{Corners, split_vertices},
     load::{Shown, Surroundings, as_utf8},
     mtl, mtl_look,
@@ -276,9 +276,10 @@ fn add_materials(
         if opacity < 1.0 || shown.is_some() && has_own_opacity(material) {
             carried.alpha = Alpha::Blend;
         }
-        if let Some((texture, map)) = shown {
+        if let Some((texture, file)) = shown {
             carried.texture = Some(texture);
-            carried.maps.extend(map.map(|map| (MapUse::Color, map)));
+            let sampler = map.map(mtl::Map::sampler).unwrap_or_default();
+            carried.maps.extend(file.map(|file| (MapUse::Color, MaterialMap { sampler, ..file })));
         }
         materials.push(carried);
     }

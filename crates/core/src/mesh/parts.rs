@@ -73,6 +73,8 @@ impl Own {
 const MOST_ABOVE: usize = 16;
 /// Most characters of a name.
 const LONGEST_NAME: usize = 120;
+/// Most objects that a line names.
+const MOST_NAMED: usize = 4;
 
 impl Part {
     /// The part of a node, by its name and those of the nodes above it, upward from its own. Nodes without a name are left out.
@@ -134,6 +136,23 @@ impl Mesh {
             [_] => named().unwrap_or_default(),
             _ => common.filter(|name| !name.is_empty()).or_else(named).unwrap_or_default(),
         }
+    }
+
+    /// A line for those who take the mesh as one object: how many objects that do not touch become one, and the first names.
+    /// `None` where there is one object, and once `progress` is cancelled.
+    #[must_use]
+    pub fn joined_objects(&self, progress: &Progress) -> Option<String> {
+        let objects = self.objects(Objects::Touching, progress);
+        if objects.len() < 2 || progress.is_cancelled() {
+            return None;
+        }
+        let named = objects.iter().take(MOST_NAMED).map(|parts| self.object_name(parts));
+        let mut names: Vec<String> = named.filter(|name| !name.is_empty()).collect();
+        if objects.len() > MOST_NAMED && !names.is_empty() {
+            names.push("...".to_owned());
+        }
+        let names = if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
+        Some(format!("its {} objects{names}, which do not touch, are joined to one", objects.len()))
     }
 
     /// The triangles of these parts alone, with the vertices that they have, all materials, and the parts' names.

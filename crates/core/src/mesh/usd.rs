@@ -116,6 +116,10 @@ fn find<'p>(names: &Names<'_>, path: &'p str) -> Option<(usize, &'p str)> {
     Some((at?, property))
 }
 
+/// Kinds of prims that are left out with a warning.
+const LEFT_OUT: &str = "PointInstancer BasisCurves NurbsPatch Cube Sphere Cylinder Cone Capsule Camera CylinderLight DiskLight \
+                        DistantLight DomeLight RectLight SphereLight";
+
 /// Warns of what the layer has and is left out.
 fn look_at(layer: &Layer<'_>, unchecked: &mut UncheckedMesh) {
     let arcs = ["references", "payload", "inherits", "specializes"];
@@ -128,9 +132,7 @@ fn look_at(layer: &Layer<'_>, unchecked: &mut UncheckedMesh) {
         unchecked
             .warn("what other layers, variants and classes add is left out: flatten it (`usdcat --flatten`)");
     }
-    for kind in
-        ["PointInstancer", "BasisCurves", "NurbsPatch", "Cube", "Sphere", "Cylinder", "Cone", "Capsule"]
-    {
+    for kind in LEFT_OUT.split(' ') {
         let count = layer.prims.iter().filter(|prim| prim.kind == kind && prim.is_defined).count();
         if count > 0 {
             unchecked.warn(format!("prims of type {kind} left out ({count}): only meshes are read"));

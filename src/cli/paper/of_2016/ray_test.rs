@@ -17,7 +17,7 @@ use std::path::PathBuf;
 
 use self::walk::{Ray, Tested, Walk};
 use crate::{
-    Object,
+    Object, Quiet,
     cli::{
         CliError,
         paper::{
@@ -93,7 +93,7 @@ pub fn inner(work: &mut Work<'_>) -> Result<Made, CliError> {
     );
     let mut made = Made::default();
     let mut files = match own {
-        Some(own) => vec![(own.name.as_str(), own.path.clone())],
+        Some(own) => vec![(own.name.as_str(), PathBuf::from(&own.mesh.file))],
         None => Vec::from(SHAPES.map(|name| (name, PathBuf::from(name)))),
     };
     if let Some(own) = own {
@@ -113,7 +113,14 @@ pub fn inner(work: &mut Work<'_>) -> Result<Made, CliError> {
     let mut drawn: Option<(usize, String, &str)> = None;
     for (name, path) in files {
         signals::asked().map_or(Ok(()), Err)?;
-        let object = Object::open(path, level)?;
+        let object = match own {
+            Some(own) => Object::of(&own.mesh, level, &Quiet)?,
+            None => Object::open(path, level)?,
+        };
+        if own.is_some() {
+            let findings = object.warnings.iter().chain(&object.health.notes);
+            made.notes.extend(findings.map(|line| format!("`{name}`: {line}")));
+        }
         let walk = Walk::new(&object);
         let left_out = object.forest.leaves.len() - walk.published.leaves.len();
         let of_rays = [Ray::Inner, Ray::Missed, Ray::Outer, Ray::Absent].map(|ray| walk.wrong(ray));

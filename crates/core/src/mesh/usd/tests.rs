@@ -234,7 +234,7 @@ fn what_an_instancer_places_is_left_out_and_said() {
         )
     };
     let text = format!(
-        "#usda 1.0\n(metersPerUnit = 1)\n{}def PointInstancer \"many\" {{\ndef Scope \"prototypes\" {{\n{}}}\n}}\n",
+        "#usda 1.0\n(metersPerUnit = 1)\n{}def DistantLight \"sun\" {{\n}}\ndef Camera \"eye\" {{\n}}\ndef PointInstancer \"many\" {{\ndef Scope \"prototypes\" {{\n{}}}\n}}\n",
         mesh("own", 1),
         mesh("placed", 5)
     );
@@ -242,7 +242,10 @@ fn what_an_instancer_places_is_left_out_and_said() {
     // A hole below 0 is none.
     assert_eq!((mesh.triangles.len(), mesh.positions.len()), (1, 3));
     assert!(mesh.positions.iter().all(|p| p[0] + mesh.origin[0] as f32 == 1.0), "{:?}", mesh.positions);
-    assert!(warnings.iter().any(|warning| warning.0.contains("PointInstancer left out (1)")), "{warnings:?}");
+    for kind in ["PointInstancer", "DistantLight", "Camera"] {
+        let said = format!("{kind} left out (1)");
+        assert!(warnings.iter().any(|warning| warning.0.contains(&said)), "{warnings:?}");
+    }
     // Both meshes have no scheme of subdivision, which is said once.
     assert_eq!(warnings.iter().filter(|warning| warning.0.contains("subdivision")).count(), 1);
 }

@@ -4,6 +4,7 @@
 //! Layout of what is packed: pxr/base/tf/fastCompression.cpp and pxr/usd/sdf/integerCoding.cpp of `OpenUSD`.
 
 use super::super::unchecked::Problem;
+use crate::memory::{self, Short};
 
 /// A mistake that no program makes.
 pub(super) fn damaged(what: &str) -> Problem {
@@ -13,7 +14,12 @@ pub(super) fn damaged(what: &str) -> Problem {
 /// Memory that is left for what is read. A few packed bytes can stand for millions of numbers, and any number of attributes
 /// may have the same list.
 #[derive(Clone)]
-pub(super) struct Budget(usize);
+pub(super) struct Budget {
+    all: usize,
+    left: usize,
+    /// Whether the machine has no more.
+    is_all_memory: bool,
+}
 
 impl Budget {
     /// Words for any file.
@@ -24,17 +30,33 @@ impl Budget {
     const MOST: usize = 1 << 28;
 
     pub fn of(bytes: &[u8]) -> Self {
-        Self(Self::MOST.min(Self::LEAST + bytes.len().saturating_mul(Self::OF_A_BYTE)))
+        Self::within(bytes.len(), memory::free())
+    }
+
+    /// That of a file of `size` bytes where so many bytes of memory are free, if that is known. The file's size says little of
+    /// what is packed in it, so what it says of its lists is what counts: each is taken before it is read.
+    pub fn within(size: usize, free: Option<u64>) -> Self {
+        let all = Self::MOST.min(Self::LEAST + size.saturating_mul(Self::OF_A_BYTE));
+        let free = free.and_then(|free| usize::try_from(free / 8).ok()).filter(|words| *words < all);
+        let all = free.unwrap_or(all);
+        Self { all, left: all, is_all_memory: free.is_some() }
     }
 
     /// Takes this many words of eight bytes.
     pub fn take(&mut self, words: usize) -> Result<(), Problem> {
-        self.0 = self.0.checked_sub(words).ok_or_else(|| {
-            Problem::whole(
+        if let Some(left) = self.left.checked_sub(words) {
+            self.left = left;
+            return Ok(());
+        }
+        if !self.is_all_memory {
+            return Err(Problem::whole(
                 "it holds far more than its size or 2 GiB when it is unpacked; split it, or export glTF 2.0 (.glb)",
-            )
-        })?;
-        Ok(())
+            ));
+        }
+        let bytes = |words: usize| (words as u64).saturating_mul(8);
+        let needed = bytes((self.all - self.left).saturating_add(words));
+        let short = Short { needed, free: bytes(self.all) };
+        Err(Problem::whole(format!("{short}; split it, or close other programs")))
     }
 }
 

@@ -353,6 +353,20 @@ fn counts_beyond_what_the_bytes_can_hold_take_no_memory() {
     assert!(budget.take(64 * 100).is_ok() && budget.take(1).is_err());
 }
 
+/// What a file says of its lists is compared with the memory that is free, however small the file is.
+#[test]
+fn lists_that_would_not_fit_into_the_free_memory_are_refused_by_their_lengths() {
+    let refused = |budget: &mut Budget, words: usize| format!("{:?}", budget.take(words).unwrap_err());
+    let mut budget = Budget::within(1 << 20, Some(80 << 20));
+    assert!(budget.take(10 << 20).is_ok(), "all that is free may be taken");
+    let told = refused(&mut budget, 10 << 20);
+    assert!(told.contains("about 0.17 GB of memory are needed and 0.08 GB are free"), "{told}");
+    // Planted error to see this fail: leave out what is free.
+    let told = refused(&mut Budget::within(1 << 20, Some(4 << 30)), 66 << 20);
+    assert!(told.contains("far more than its size"), "{told}");
+    assert!(Budget::within(1 << 20, None).take(65 << 20).is_ok());
+}
+
 #[test]
 fn blocks_and_widths_of_integers_are_those_of_the_format() {
     // 1, then 2 by the common difference, 300 by two bytes and -70,000 by four.
