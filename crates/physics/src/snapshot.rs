@@ -1,7 +1,7 @@
-//! The state of all moving bodies at one moment, to be restored.
+//! The state of all moving bodies at one moment, to be restored; and what a step that fails puts back.
 
 use super::{
-    Body, BodyId, BodyState, Plane, World,
+    Body, BodyId, BodyState, Drag, Plane, World,
     collide::{GeneratorMemories, Manifold},
     structure_step::Memories,
 };
@@ -29,11 +29,9 @@ struct BodySnapshot {
     rest_pose: (DVec3, DQuat),
 }
 
-impl World {
-    /// The state of everything.
-    #[must_use]
-    pub fn snapshot(&self) -> WorldSnapshot {
-        let state = |b: &Body| BodySnapshot {
+impl BodySnapshot {
+    fn of(b: &Body) -> Self {
+        Self {
             id: b.id,
             state: b.state,
             asleep: b.asleep,
@@ -41,10 +39,25 @@ impl World {
             still_secs: b.still_secs,
             slow_secs: b.slow_secs,
             rest_pose: b.rest_pose,
-        };
+        }
+    }
+}
+
+#[cfg(test)]
+thread_local! {
+    /// How many snapshots this thread has made.
+    pub static COPIES: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+impl World {
+    /// The state of everything.
+    #[must_use]
+    pub fn snapshot(&self) -> WorldSnapshot {
+        #[cfg(test)]
+        COPIES.set(COPIES.get() + 1);
         WorldSnapshot {
             time: self.time,
-            bodies: self.bodies.iter().map(state).collect(),
+            bodies: self.bodies.iter().map(BodySnapshot::of).collect(),
             manifolds: self.manifolds.clone(),
             structures: self.structure_memories.clone(),
             planes: self.planes.clone(),
@@ -59,13 +72,66 @@ impl World {
         self.structure_memories.clone_from(&snapshot.structures);
         self.planes.clone_from(&snapshot.planes);
         self.generators.recall(&snapshot.generators);
-        for then in &snapshot.bodies {
+        self.put_back(&snapshot.bodies);
+    }
+
+    fn put_back(&mut self, bodies: &[BodySnapshot]) {
+        for then in bodies {
             if let Some(body) = self.body_mut(then.id) {
                 (body.state, body.asleep, body.frozen) = (then.state, then.asleep, then.frozen);
                 body.still_secs = then.still_secs;
                 body.slow_secs = then.slow_secs;
                 body.rest_pose = then.rest_pose;
             }
+        }
+    }
+}
+
+/// What a step puts back if it fails. Bodies are cheap to copy. The contacts are not, nor is what generators know of
+/// them: with a thousand pieces in free fall the copy took a sixth of the step. So they are copied only where the step
+/// may still fail after it has replaced them.
+pub(super) struct BeforeStep {
+    bodies: Vec<BodySnapshot>,
+    drag: Option<Drag>,
+    contacts: OldContacts,
+}
+
+/// The contacts of the step before.
+enum OldContacts {
+    /// They are still those of the world.
+    InPlace,
+    /// The step replaces them.
+    Copied(Box<WorldSnapshot>),
+    /// The step replaces them, and nobody has a copy.
+    Gone,
+}
+
+impl BeforeStep {
+    /// At the start of a step, before any body changes.
+    pub fn new(world: &World) -> Self {
+        let bodies = world.bodies.iter().map(BodySnapshot::of).collect();
+        Self { bodies, drag: world.drag, contacts: OldContacts::InPlace }
+    }
+
+    /// To be called before the step replaces the contacts of `world`; `copy`: whether it may fail afterwards.
+    pub fn replace_contacts(&mut self, world: &World, copy: bool) {
+        self.contacts = match copy {
+            true => OldContacts::Copied(Box::new(world.snapshot())),
+            false => OldContacts::Gone,
+        };
+    }
+
+    /// Puts the world back. Contacts of which there is no copy are forgotten, and all bodies wake, to find them anew.
+    pub fn put_back(self, world: &mut World) {
+        if let OldContacts::Copied(then) = &self.contacts {
+            world.restore(then);
+        }
+        world.put_back(&self.bodies);
+        world.drag = self.drag;
+        if matches!(self.contacts, OldContacts::Gone) {
+            world.manifolds.clear();
+            world.generators.recall(&GeneratorMemories::default());
+            world.wake_all();
         }
     }
 }

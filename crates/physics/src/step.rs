@@ -12,6 +12,7 @@ use super::{
     context::{FOLLOW, OnGpu, StageClock, StepContext, SubstepImpulses, add_ms},
     impacts::BlowContacts,
     integrate, sleep,
+    snapshot::BeforeStep,
     structure_step::StructureContacts,
 };
 use crate::gpu::{Gpu, GpuError};
@@ -22,15 +23,23 @@ const ROUND_SHARE: f64 = 0.5;
 /// Fewer manifolds are not worth a second thread.
 const MANY: usize = 4096;
 
-/// One step of `world.settings.dt`.
-///
-/// # Errors
-/// [`GpuError`]; the world is then somewhere within the step, and its caller puts it back.
+/// One step of `world.settings.dt`. See [`World::step`].
 pub fn step(world: &mut World, gpu: OnGpu<'_>) -> Result<StepReport, GpuError> {
+    choose(world, gpu.map(|(gpu, _)| gpu))?;
+    // A device may be lost, and on the cores, too, more bodies may be near each other than fit into a list.
+    let mut start = BeforeStep::new(world);
+    let stepped = advance(world, gpu, &mut start);
+    if stepped.is_err() {
+        start.put_back(world);
+    }
+    stepped
+}
+
+/// The step, when its generators and its response are ready. If it fails, `start` puts the world back.
+fn advance(world: &mut World, gpu: OnGpu<'_>, start: &mut BeforeStep) -> Result<StepReport, GpuError> {
     let settings = world.settings.sane();
     let mut report = StepReport::default();
     let mut clock = StageClock::new();
-    choose(world, gpu.map(|(gpu, _)| gpu))?;
     freeze_lost(&mut world.bodies);
     let good: Vec<BodyState> = world.bodies.iter().map(|b| b.state).collect();
     let h = settings.dt / f64::from(settings.substeps.max(1));
@@ -48,6 +57,7 @@ pub fn step(world: &mut World, gpu: OnGpu<'_>) -> Result<StepReport, GpuError> {
     let mut structures = StructureContacts::new(&world.bodies);
     let mut blows = BlowContacts::new(world.strengths.clone(), world.keeps_impacts);
     world.substep_contacts.clear();
+    start.replace_contacts(world, gpu.is_some() || settings.measure_volume);
     for k in 0..rounds {
         let awake = |world: &World| world.bodies.iter().filter(|b| !b.asleep).count();
         let before = awake(world);
@@ -60,7 +70,11 @@ pub fn step(world: &mut World, gpu: OnGpu<'_>) -> Result<StepReport, GpuError> {
         }
         // Who has been woken may meet sleepers, which nobody asked about before.
         if k + 1 < rounds && awake(world) != before {
-            near = self::near(world, gpu, &settings, Some(rounds), &mut report, &mut clock)?;
+            near = match self::near(world, gpu, &settings, Some(rounds), &mut report, &mut clock) {
+                // The next step asks again, before anything has moved, and fails.
+                Err(GpuError::Crowded { .. }) => near,
+                found => found?,
+            };
         }
     }
 

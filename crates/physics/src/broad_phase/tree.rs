@@ -89,8 +89,25 @@ pub(super) fn pairs(
 ///
 /// # Errors
 /// [`Crowded`] if there are more than [`MOST_PAIRS`].
-pub(super) fn meeting(
+fn meeting(
     all: &[(u32, Aabb)],
+    near: impl Fn(&(u32, Aabb), &(u32, Aabb)) -> bool + Sync,
+) -> Result<Vec<(u32, u32)>, Crowded> {
+    found(all, None, near)
+}
+
+/// The same of boxes of which at least one is `asking`, by index.
+///
+/// # Errors
+/// [`Crowded`] if there are more than [`MOST_PAIRS`].
+pub(super) fn meeting_any(all: &[(u32, Aabb)], asking: &[bool]) -> Result<Vec<(u32, u32)>, Crowded> {
+    found(all, Some(asking), |_, _| true)
+}
+
+/// `asking`: by index, whether a box is asked for its pairs; `None`: all are.
+fn found(
+    all: &[(u32, Aabb)],
+    asking: Option<&[bool]>,
     near: impl Fn(&(u32, Aabb), &(u32, Aabb)) -> bool + Sync,
 ) -> Result<Vec<(u32, u32)>, Crowded> {
     let Tree { leaves, nodes } = Tree::over(all);
@@ -100,26 +117,33 @@ pub(super) fn meeting(
     let leaves: Vec<(u32, Aabb)> = leaves.into_iter().map(|(_, k)| all[k as usize]).collect();
     let bounds = gathered(&nodes, &leaves);
     let count = AtomicUsize::new(0);
+    let asks = |k: u32| asking.is_none_or(|asking| asking[k as usize]);
     let look = |(k, leaf): (usize, &(u32, Aabb))| {
         let (i, own) = leaf;
-        let (mut found, mut open) = (Vec::new(), vec![Child::Inner(0)]);
+        let mut found = Vec::new();
+        if !asks(*i) {
+            return Ok(found);
+        }
+        // Of two that ask, the first finds the pair.
+        let mut open = vec![Child::Inner(0)];
         while let Some(child) = open.pop() {
             match child {
-                Child::Leaf(other) if other as usize > k => {
+                Child::Leaf(other) => {
                     let (j, there) = &leaves[other as usize];
-                    if own.meets(there) && near(leaf, &leaves[other as usize]) {
+                    let is_mine = other as usize > k || !asks(*j);
+                    if is_mine && own.meets(there) && near(leaf, &leaves[other as usize]) {
                         if count.fetch_add(1, Ordering::Relaxed) >= MOST_PAIRS {
                             return Err(Crowded);
                         }
                         found.push((*i.min(j), *i.max(j)));
                     }
                 }
-                Child::Inner(node)
-                    if nodes[node as usize].last as usize > k && own.meets(&bounds[node as usize]) =>
-                {
-                    open.extend(nodes[node as usize].children);
+                Child::Inner(node) => {
+                    let is_behind = asking.is_none() && nodes[node as usize].last as usize <= k;
+                    if !is_behind && own.meets(&bounds[node as usize]) {
+                        open.extend(nodes[node as usize].children);
+                    }
                 }
-                _ => {}
             }
         }
         Ok(found)

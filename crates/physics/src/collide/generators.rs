@@ -14,7 +14,6 @@ use crate::{
     registry::{Entry, NameTaken, Table, setting},
     shape::Kind,
 };
-use std::collections::BTreeSet;
 
 const OCTREE: Partner = Partner::Shape(Kind::Octree);
 const MESH: Partner = Partner::Shape(Kind::Mesh);
@@ -176,9 +175,13 @@ impl Generators {
     pub fn begin(
         &mut self,
         bodies: &[Body],
-        pairs: Vec<NearPair>,
+        mut pairs: Vec<NearPair>,
         detail: LevelOfDetail<'_>,
     ) -> Vec<NearPair> {
+        if self.is_alone(bodies) {
+            self.made[0].generator.begin(bodies, &mut pairs, detail);
+            return pairs;
+        }
         let mut out: Vec<NearPair> = Vec::with_capacity(pairs.len());
         for (k, mut own) in self.shared_out(bodies, &pairs).into_iter().enumerate() {
             self.made[k].generator.begin(bodies, &mut own, detail);
@@ -198,17 +201,22 @@ impl Generators {
         query: &ContactQuery<'_>,
         rounds: Option<u32>,
     ) -> Result<Option<Vec<NearPair>>, GpuError> {
-        match &mut self.made[..] {
-            [only] => {
-                let kinds: BTreeSet<Partner> = query.bodies.iter().map(|b| Partner::of(&b.def)).collect();
-                let looks = |a: Partner, b: Partner| {
-                    self.chosen.generator_of([a, b]).is_some_and(|entry| entry.name == only.entry.name)
-                };
-                let all = kinds.iter().all(|a| kinds.iter().all(|b| looks(*a, *b)));
-                if all { only.generator.look_ahead(cx, query, rounds) } else { Ok(None) }
-            }
-            _ => Ok(None),
+        match self.is_alone(query.bodies) {
+            true => self.made[0].generator.look_ahead(cx, query, rounds),
+            false => Ok(None),
         }
+    }
+
+    /// Whether there is one generator, which looks at all pairs of bodies and at all bodies at the planes.
+    fn is_alone(&self, bodies: &[Body]) -> bool {
+        let [only] = &self.made[..] else { return false };
+        let mut kinds: Vec<Partner> = bodies.iter().map(|body| Partner::of(&body.def)).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        let looks = |a: Partner, b: Partner| {
+            self.chosen.generator_of([a, b]).is_some_and(|entry| entry.name == only.entry.name)
+        };
+        kinds.iter().all(|a| looks(*a, Partner::Plane) && kinds.iter().all(|b| looks(*a, *b)))
     }
 
     fn shared_out(&self, bodies: &[Body], pairs: &[NearPair]) -> Vec<Vec<NearPair>> {
@@ -235,6 +243,9 @@ impl Generators {
     /// # Errors
     /// [`GpuError`].
     pub fn find(&mut self, cx: &mut StepContext<'_>, query: &ContactQuery<'_>) -> Result<Found, GpuError> {
+        if self.is_alone(query.bodies) {
+            return self.made[0].generator.find(cx, query);
+        }
         let shares = self.shared_out(query.bodies, query.pairs);
         let mut out = Found::default();
         for (k, pairs) in shares.into_iter().enumerate() {

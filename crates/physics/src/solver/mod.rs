@@ -96,6 +96,12 @@ setting!(ResponseId, SolverEntry, RESPONSES);
 pub struct ActiveSolver(Option<(ResponseId, Box<dyn ContactSolver>)>);
 
 impl ActiveSolver {
+    /// A response in the place of the one of this name.
+    #[cfg(test)]
+    pub fn of(chosen: ResponseId, response: Box<dyn ContactSolver>) -> Self {
+        Self(Some((chosen, response)))
+    }
+
     /// Makes the response that is chosen, if it is not the one that is there.
     pub fn prepare(&mut self, chosen: ResponseId) {
         if self.0.as_ref().is_none_or(|(made, _)| *made != chosen) {

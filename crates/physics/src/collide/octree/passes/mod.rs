@@ -29,7 +29,7 @@ use crate::{
     svo::Arena,
 };
 pub use decode::{Decoded, OfPairs};
-use search::ContactPasses;
+use search::{ContactPasses, SearchOutput};
 #[cfg(test)]
 pub(crate) use tests::run_every_kernel;
 use upload::{Rounds, Upload};
@@ -103,6 +103,10 @@ impl ContactSearch {
             return Ok(Some(ahead.answer));
         }
         match Upload::new(query, before, detail, on.1, (false, Rounds::Known(1))) {
+            // Where hulls are the surface of all that is near, nothing is submitted and waited for.
+            Some(question) if question.is_empty() => {
+                Ok(Some(Decoded::new(&question, SearchOutput::default())))
+            }
             Some(question) => self.answer(on, question, cache).map(Some),
             None => Ok(None),
         }

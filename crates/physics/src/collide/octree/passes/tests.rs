@@ -6,11 +6,12 @@ use super::{
         OctreeGenerator, brute,
         pair::SurfelBuffer,
         parity::{heap, insert},
-        records::Record,
+        records::{Before, Record, Records},
     },
     ContactSearch,
     search::ContactPasses,
     shared::COUNTERS,
+    upload::{Rounds, Upload},
 };
 use crate::{
     Body, Narrow, StepReport, Walls, World, WorldSettings,
@@ -373,6 +374,60 @@ fn a_search_waits_once() {
         assert_eq!(waits(&bench), 1, "after {:.2} s", w.time());
     }
     assert!(w.bodies.iter().any(Body::moves) && w.manifolds.iter().any(|m| m.points.len() > 3));
+}
+
+/// Cubes that fall apart on the floor, by the default finder: hulls are the surface of all of them.
+#[test]
+fn a_search_for_nothing_waits_for_nothing() {
+    let Some(mut bench) = Bench::new() else { return };
+    let mut w = pile(5, 4, 2);
+    insert(&w, &mut bench.arena);
+    let mut cores = pile(5, 4, 2);
+    let waits =
+        |bench: &Bench| -> u64 { bench.gpu.take_traffic().iter().map(|(_, traffic)| traffic.waits).sum() };
+    waits(&bench);
+    play(&bench, &mut w, 40);
+    assert_eq!(waits(&bench), 0);
+    steps(&mut cores, 0.4);
+    assert!(w.manifolds.iter().any(|m| m.points.len() > 3) && digest(&w) == digest(&cores));
+    // The same by octrees has something to wait for.
+    let mut w = by_octrees(w);
+    play(&bench, &mut w, 1);
+    assert!(waits(&bench) > 0);
+}
+
+#[test]
+fn only_manifolds_of_pairs_that_are_searched_are_sent() {
+    let Some(mut bench) = Bench::new() else { return };
+    let mut w = boxful(0.3);
+    steps(&mut w, 0.3);
+    insert(&w, &mut bench.arena);
+    let none = crate::PairLevels::default();
+    let detail = crate::LevelOfDetail { pairs: &none, far: None };
+    let boxes: Vec<_> = w.bodies.iter().map(|body| bounds(body, 0.05, 0.01, DVec3::ZERO)).collect();
+    let index = |id| w.bodies.iter().position(|body| body.id == id).expect("it is there");
+    let near = |bodies| NearPair { bodies, way: 0.0, resolution_m: 0.1 };
+    let touching = w.manifolds.iter().filter_map(|m| Some([index(m.first), index(m.second?)]));
+    let pairs: Vec<NearPair> = touching.map(near).collect();
+    let sent = |pairs: &[NearPair], finds_pairs: bool| {
+        let (records, record_of) = (Records::default(), vec![None; w.manifolds.len()]);
+        let before = Before::new(&w.manifolds, &records, &record_of);
+        let query = ContactQuery {
+            bodies: &w.bodies,
+            pairs,
+            at_planes: &[],
+            planes: &[],
+            old: &w.manifolds,
+            boxes: &boxes,
+            dt: 0.01,
+        };
+        let upload = Upload::new(&query, before, detail, &bench.arena, (finds_pairs, Rounds::Known(1)));
+        upload.expect("all octrees are there").wanted.old.len()
+    };
+    assert!(pairs.len() > 10);
+    assert_eq!(sent(&pairs, false), pairs.len());
+    assert_eq!(sent(&pairs[..7], false), 7);
+    assert_eq!(sent(&[], true), pairs.len(), "the passes find pairs that nobody named");
 }
 
 #[test]

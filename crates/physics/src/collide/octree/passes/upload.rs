@@ -30,7 +30,7 @@ use crate::{
     body::index_of,
     broad_phase::passes::moving_box::{FAR, Lattice, in_two, middle},
     collide::{
-        ContactQuery, MARGIN_CELLS, RelativePose, carry_way,
+        ContactQuery, InOrder, MARGIN_CELLS, RelativePose, carry_way,
         octree::{Levels, planes::plane_asks},
         speed_between,
     },
@@ -94,6 +94,12 @@ impl Upload {
         Some(Self { wanted, solids, tasks })
     }
 
+    /// Whether there is nothing to search: neither pairs nor bodies at planes.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.tasks.is_empty() && self.wanted.pairs.as_ref().is_some_and(Vec::is_empty)
+    }
+
     /// Writes where the samples made so far are.
     pub fn look_up(&mut self, cache: &SurfelCache) {
         self.wanted.tables = self.solids.tables(|forest: &Arc<Forest>, level| {
@@ -123,9 +129,14 @@ pub fn packed_levels(levels: [u32; 2]) -> u32 {
 
 fn add_old(wanted: &mut SearchInput, query: &ContactQuery<'_>, before: Before<'_>, solids: &Solids) {
     let bodies = query.bodies;
+    // Other pairs are at rest, or hulls are their surface.
+    let mut searched = wanted.pairs.is_some().then(|| InOrder::new(query.pairs, |pair| pair.bodies));
     for (k, manifold) in before.manifolds().iter().enumerate() {
         let index = |id| index_of(bodies, id);
         let (Some(i), Some(j)) = (index(manifold.first), manifold.second.and_then(index)) else { continue };
+        if searched.as_mut().is_some_and(|searched| searched.find(&[i, j]).is_none()) {
+            continue;
+        }
         let [first, second] = [i, j].map(|k| solids.of_body[k]);
         if first == NONE || second == NONE {
             continue;
