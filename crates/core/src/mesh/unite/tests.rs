@@ -305,7 +305,7 @@ fn a_tube_along_an_eight_encloses_its_crossing_once() {
     // Both ways cross at right angles, so that what they share is that of two round bars, of 16 r^3 / 3.
     let radius = 0.1;
     let eight = |t: f64| DVec3::new(t.sin(), t.sin() * t.cos(), 0.0);
-    for (steps, round) in [(96, 16), (401, 37)] {
+    for (steps, round) in [(96, 16), (401, 37), (480, 40)] {
         let (out, report) = united(&[tube(steps, round, radius, eight)]);
         let union = report.union.clone().unwrap();
         assert!(report.crossing_pairs > 0 && report.components == 1);

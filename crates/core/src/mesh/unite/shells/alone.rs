@@ -7,6 +7,7 @@
 //! W + 2 within both, so outside of each triangle it is W on one side of the line and W + 1 on the other. Lines with W = 0
 //! or W = -1 bound what remains; the others lie within or without it.
 
+use glam::DVec2;
 use rayon::prelude::*;
 
 use super::{Cut, Line, Met, Point, Shell, Side, Tangled};
@@ -14,6 +15,8 @@ use crate::geometry::exact::orient;
 
 /// Attempts to find a place in front of a triangle, each four times as far from it as the one before.
 const TRIES: u32 = 8;
+/// Lines that reach across each other by less are taken to touch, units: places of nodes are rounded.
+const TOUCH: f64 = 1024.0;
 
 /// The shell without what is inside of it, and how many times it encloses a place at most; `None` if no edge passes
 /// through a triangle.
@@ -126,14 +129,18 @@ impl Side<'_> {
             let ends: Vec<_> = run.iter().map(|((_, a, b), _)| ([*a, *b], [flat(*a), flat(*b)])).collect();
             ends.iter().enumerate().all(|(k, (nodes, [p, q]))| {
                 ends[..k].iter().all(|(others, [r, s])| {
-                    let side =
-                        |from: glam::DVec2, to: glam::DVec2, p: glam::DVec2| (to - from).perp_dot(p - from);
-                    let is_across = side(*p, *q, *r) * side(*p, *q, *s) < 0.0
-                        && side(*r, *s, *p) * side(*r, *s, *q) < 0.0;
+                    let is_across = divides([*p, *q], [*r, *s]) && divides([*r, *s], [*p, *q]);
                     nodes.iter().any(|node| others.contains(node)) || !is_across
                 })
             })
         };
         if runs.par_iter().all(is_apart) { Ok(()) } else { Err(Tangled) }
     }
+}
+
+/// Whether the ends of a segment lie on both sides of the line through another.
+fn divides([p, q]: [DVec2; 2], ends: [DVec2; 2]) -> bool {
+    let way = (q - p).normalize_or_zero();
+    let [a, b] = ends.map(|end| way.perp_dot(end - p));
+    a.min(b) < -TOUCH && a.max(b) > TOUCH
 }
