@@ -126,7 +126,8 @@ fn a_simulation_whose_device_is_lost_leaves_what_it_had_and_ends_with_3() {
     let out = folder("lost-simulation");
     let scene = out.join("falls.toml");
     // By octrees every step asks the device; by hulls it has nothing to do here.
-    let text_of_scene = "contacts = \"octree\"\n[[body]]\nfile = \"builtin:box\"\nlevel = 4\nposition = [0.0, 1.0, 0.0]\n";
+    let text_of_scene =
+        "contacts = \"octree\"\n[[body]]\nfile = \"builtin:box\"\nlevel = 4\nposition = [0.0, 1.0, 0.0]\n";
     std::fs::write(&scene, text_of_scene).unwrap();
     let mut command = kintsugi(["simulate", &text(&scene), "--seconds", "5", "--compute", "gpu"]);
     let output = command.args(["--out", &text(&out)]).env("KINTSUGI_MISHAPS", "lose=20").output().unwrap();

@@ -24,7 +24,11 @@ fn scene() -> Scene {
     };
     // Every step asks the device then; by hulls it has nothing to do.
     let contacts = ContactsId::named("octree").unwrap();
-    Scene { bodies: vec![body("builtin:box", 0.6), body("builtin:sphere", 1.9)], contacts, ..Scene::default() }
+    Scene {
+        bodies: vec![body("builtin:box", 0.6), body("builtin:sphere", 1.9)],
+        contacts,
+        ..Scene::default()
+    }
 }
 
 fn shown(gpu: &Gpu) -> Sandbox {

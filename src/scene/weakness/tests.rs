@@ -89,7 +89,12 @@ fn seeds_are_denser_at_the_neck_of_what_follows_its_weakness() {
     let (plain, followed) = (seeds(uniform()), seeds(following(&object)));
     assert_eq!(followed[..plain.len()], plain[..], "the pattern's own seeds stay where they are");
     let (few, many) = (at_neck(&plain), at_neck(&followed));
-    assert!(3 * few < plain.len() && many >= few + 30, "{few} of {}, {many} of {}", plain.len(), followed.len());
+    assert!(
+        3 * few < plain.len() && many >= few + 30,
+        "{few} of {}, {many} of {}",
+        plain.len(),
+        followed.len()
+    );
     assert_eq!(seeds(following(&object)), followed);
 }
 
