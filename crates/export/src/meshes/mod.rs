@@ -1,7 +1,6 @@
 //! Meshes of pieces, of three kinds, and their checks.
 
 pub mod bake;
-mod crack_distance;
 mod crumb;
 mod dress;
 mod kind;

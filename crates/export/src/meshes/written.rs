@@ -1,5 +1,7 @@
 //! A piece's mesh for formats, with data that several formats write.
 //!
+//! # Distances of points to a piece's crack faces, for masks of worn or dusty edges
+//!
 //! # Nearest-triangle queries by a tree of boxes
 //!
 //! # A piece's mesh for renderers: a list of vertices per side, each with all attributes
@@ -15,9 +17,13 @@ use std::{
 };
 
 use glam::{DVec3, Vec3};
+use rayon::prelude::*;
 
-use super::{PieceMesh, Side, crack_distance::CrackDistance, simplify_outside};
-use crate::geometry::{Aabb, BoxTree, triangle::distance_squared};
+use super::{PieceMesh, Side, simplify_outside};
+use crate::{
+    geometry::{Aabb, BoxTree, triangle::distance_squared},
+    svo::morton,
+};
 
 /// How far the outside of a smooth mesh moves where nobody asks for another error, voxels.
 const OUTSIDE_ERROR: f64 = 0.5;
@@ -88,6 +94,61 @@ impl Deref for WrittenMesh {
     }
 }
 
+/// A piece's crack faces, searchable by distance.
+#[derive(Default)]
+pub struct CrackDistance(TriangleTree);
+
+impl CrackDistance {
+    /// The crack faces of `mesh`.
+    pub fn of(mesh: &PieceMesh) -> Self {
+        let inside = mesh.triangles.iter().zip(&mesh.faces).filter(|(_, face)| face.side == Side::Inside);
+        let corners = inside.map(|(t, _)| t.map(|i| mesh.positions[i as usize]));
+        Self(TriangleTree::new(corners.map(|corners| Tagged { corners, tag: 0 }).collect()))
+    }
+
+    /// The distance of each point; -1 if there is no crack face.
+    ///
+    /// Points are visited along a curve through space: a point is no farther than the one before it and the way between
+    /// both, which rules out most of the tree at once.
+    pub fn of_points(&self, points: &[DVec3]) -> Vec<f32> {
+        let mut distances = vec![-1.0; points.len()];
+        let Some(bounds) = self.0.0.bounds() else { return distances };
+        let bounds = points.iter().copied().fold(bounds, Aabb::with);
+        let slack = SLACK * bounds.low.abs().max(bounds.high.abs()).max_element();
+        let per_length = f64::from(PLACES) / bounds.size().max_element().max(f64::MIN_POSITIVE);
+        let code = |p: DVec3| morton::encode(((p - bounds.low) * per_length).as_uvec3().to_array());
+        let mut order: Vec<(u64, u32)> =
+            (0..points.len() as u32).into_par_iter().map(|i| (code(points[i as usize]), i)).collect();
+        order.par_sort_unstable();
+        let found: Vec<(u32, f32)> = order
+            .par_chunks(RUN)
+            .flat_map_iter(|run| {
+                let mut last: Option<(DVec3, f64)> = None;
+                run.iter().map(move |(_, i)| {
+                    let p = points[*i as usize];
+                    let within = last.map_or(f64::INFINITY, |(q, far)| far + p.distance(q) + slack);
+                    let far = self.0.least(p, within, slack);
+                    let far = far.or_else(|| self.0.least(p, f64::INFINITY, slack));
+                    last = far.map(|far| (p, far));
+                    (*i, far.map_or(-1.0, |far| far as f32))
+                })
+            })
+            .collect();
+        for (i, far) in found {
+            distances[i as usize] = far;
+        }
+        distances
+    }
+}
+
+/// Boxes are ruled out only if they are farther by this share of the largest coordinate, which is far more than the
+/// rounding of a distance: what is found is then the same whichever point was visited before.
+const SLACK: f64 = 1e-5;
+/// Places along the longest side by which points are ordered.
+const PLACES: u32 = 1023;
+/// Points of a run, whose first one is searched for in the whole tree.
+const RUN: usize = 512;
+
 /// Largest number of triangles in a leaf of the tree.
 const LEAF: usize = 8;
 
@@ -122,6 +183,26 @@ impl TriangleTree {
         self.0.nearest(p, within * within, |_, triangle| {
             wanted(triangle).then(|| (distance_squared(p, triangle.corners), triangle))
         })
+    }
+
+    /// The distance of the nearest triangle, if it is below `within`. Triangles whose boxes are farther than the nearest
+    /// known one by more than `slack` are not measured.
+    fn least(&self, p: DVec3, within: f64, slack: f64) -> Option<f64> {
+        let mut reach = within * within;
+        let found = self.0.nearest(p, reach, |_, triangle| {
+            let [a, b, c] = triangle.corners;
+            let (low, high) = (a.min(b).min(c), a.max(b).max(c));
+            if (low - p).max(p - high).max(DVec3::ZERO).length_squared() > reach {
+                return None;
+            }
+            let squared = distance_squared(p, triangle.corners);
+            if squared < reach {
+                let beyond = squared.sqrt() + slack;
+                reach = reach.min(beyond * beyond);
+            }
+            Some((squared, ()))
+        });
+        found.map(|(squared, ())| squared.sqrt())
     }
 
     /// Like [`TriangleTree::nearest`], but the first triangle within `enough` is as good as the nearest.
@@ -271,6 +352,64 @@ pub fn primitives(mesh: &WrittenMesh, beyond: &[i32]) -> Vec<Primitive> {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+    use crate::{
+        geometry::triangle::distance_squared,
+        meshes::{Corner, Face},
+    };
+    use glam::Vec3;
+
+    #[test]
+    fn the_tree_finds_what_all_triangles_give() {
+        let at = |i: u32| {
+            let v = |k: u32| {
+                let mixed = (i * 3 + k).wrapping_mul(2_654_435_761);
+                f64::from((mixed ^ mixed >> 15).wrapping_mul(2_246_822_519) >> 8) / f64::from(1 << 24)
+            };
+            DVec3::new(v(0), v(1), v(2))
+        };
+        let count = 300;
+        let triangles: Vec<[u32; 3]> =
+            (0..count).map(|i| [i, (i * 3 + 1) % count, (i * 5 + 2) % count]).collect();
+        let face = |i: usize| Face {
+            side: if i.is_multiple_of(3) { Side::Outside { material: 0 } } else { Side::Inside },
+            beyond: None,
+        };
+        let corner = Corner { normal: Vec3::Y, color: [0; 3], uv: [0.0; 2], uv2: [0.0; 2] };
+        let mesh = PieceMesh {
+            positions: (0..count).map(at).collect(),
+            faces: (0..triangles.len()).map(face).collect(),
+            corners: vec![[corner; 3]; triangles.len()],
+            triangles,
+        };
+        let tree = CrackDistance::of(&mesh);
+        let points: Vec<DVec3> = (1000..1100).map(|i| at(i) * 2.0 - 0.5).collect();
+        for (p, found) in points.iter().zip(tree.of_points(&points)) {
+            let all = tree
+                .0
+                .triangles()
+                .iter()
+                .map(|t| distance_squared(*p, t.corners))
+                .fold(f64::INFINITY, f64::min);
+            assert_eq!(found, all.sqrt() as f32);
+        }
+        let triangle = [DVec3::ZERO, DVec3::X, DVec3::Y];
+        for (p, wanted) in [
+            (DVec3::new(0.2, 0.2, 3.0), 3.0),
+            (DVec3::new(-3.0, 0.5, 4.0), 5.0),
+            (DVec3::new(0.5, -2.0, 0.0), 2.0),
+            (DVec3::new(2.0, 0.0, 0.0), 1.0),
+        ] {
+            assert!((distance_squared(p, triangle).sqrt() - wanted).abs() < 1e-12, "{p}");
+        }
+        let sliver = [DVec3::ZERO, DVec3::splat(0.1), DVec3::splat(0.3)];
+        assert!((distance_squared(DVec3::splat(1.3), sliver).sqrt() - 3f64.sqrt()).abs() < 1e-12);
+        assert_eq!(CrackDistance::default().of_points(&[DVec3::ZERO]), [-1.0]);
+    }
+}
+
+#[cfg(test)]
+mod vertices_tests {
     use std::sync::Arc;
 
     use super::*;
