@@ -219,7 +219,7 @@ fn backdrop(ui: &mut egui::Ui, light: &mut Lighting, out: &mut UiOutput) {
     let mut colors = light.background.unwrap_or_default();
     ui.horizontal(|ui| {
         let tip = "Colours behind the scene instead of the studio's: at the horizon, and overhead. They light nothing";
-        let response = ui.checkbox(&mut own, "Backdrop").on_hover_text(tip);
+        let response = ui.checkbox(&mut own, "Background").on_hover_text(tip);
         out.name("background", &response);
         if own {
             color_button(ui, "background_horizon", "At the horizon and below", &mut colors.horizon, out);
