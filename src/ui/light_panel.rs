@@ -156,7 +156,7 @@ pub(super) fn show(ui: &mut egui::Ui, tuning: &Tuning, out: &mut UiOutput) {
         place(ui, ("Lamp round", "Lamp height"), tip, ["lamp_azimuth", "lamp_height"], &mut lamp, out);
     }
     light.lamp_direction = is_fixed.then_some(lamp);
-    backdrop(ui, light, out);
+    background_and_floor(ui, light, out);
     picture_behind(ui, &mut new.backdrop, out);
     if new != *tuning {
         tune(out, "light", new);
@@ -213,8 +213,8 @@ fn color_button(ui: &mut egui::Ui, id: &'static str, tip: &str, color: &mut Rgb,
     button.on_hover_text(tip);
 }
 
-/// Backdrop and floor.
-fn backdrop(ui: &mut egui::Ui, light: &mut Lighting, out: &mut UiOutput) {
+/// Background and floor.
+fn background_and_floor(ui: &mut egui::Ui, light: &mut Lighting, out: &mut UiOutput) {
     let mut own = light.background.is_some();
     let mut colors = light.background.unwrap_or_default();
     ui.horizontal(|ui| {
@@ -223,7 +223,7 @@ fn backdrop(ui: &mut egui::Ui, light: &mut Lighting, out: &mut UiOutput) {
         out.name("background", &response);
         if own {
             color_button(ui, "background_horizon", "At the horizon and below", &mut colors.horizon, out);
-            color_button(ui, "background_zenith", "Overhead; the same colour for an even backdrop", &mut colors.zenith, out);
+            color_button(ui, "background_zenith", "Overhead; the same colour for an even background", &mut colors.zenith, out);
         }
     });
     light.background = own.then_some(colors);
