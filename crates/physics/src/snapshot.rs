@@ -102,7 +102,7 @@ enum OldContacts {
     InPlace,
     /// The step replaces them.
     Copied(Box<WorldSnapshot>),
-    /// The step replaces them, and nobody has a copy.
+    /// The step replaces them, and there is no copy.
     Gone,
 }
 
