@@ -88,7 +88,7 @@ def forked_again() -> str:
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
-        # One that is stuck would keep the pipes of whoever runs the tests.
+        # One that is stuck would keep the pipes of the test runner open.
         signal.alarm(PATIENCE)
         try:
             os.write(write, held.fracture(seeds=4, rng=2).digest().encode())

@@ -73,7 +73,7 @@ def test_a_file_has_the_objects_that_do_not_touch(tetrahedron, tmp_path: Path) -
     assert name == "two" and np.array_equal(whole.vertices, both.vertices)
     with pytest.raises(kg.ParameterError, match="touching, apart, together"):
         both.objects("near")
-    # Who voxelises the file is told that it becomes one object, once.
+    # The warning that the file becomes one object comes once, where the file is voxelised.
     line = r"its 2 objects \(Left, Right\), which do not touch, are joined to one"
     with pytest.warns(UserWarning, match=line):
         joined = kg.voxelise(both, level=4)

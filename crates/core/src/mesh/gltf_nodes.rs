@@ -166,7 +166,7 @@ mod tests {
             assert!((there - wanted).abs() < 1e-6, "{there} for {wanted}");
         }
         assert!(warnings.len() == 1 && warnings[0].0.contains("positions are counted from"), "{warnings:?}");
-        // What the file itself has rounded is told of as before, though nodes turn or scale it.
+        // The warning about what the file itself has rounded stays as before, though nodes turn or scale it.
         let mut glb = Glb::of_box();
         let corner = |c: u32| [c & 1, c >> 1 & 1, c >> 2].map(|v| 500_000.25 + v as f32);
         let rounded = glb.floats(&[0, 1, 2, 3, 4, 5, 6, 7].map(corner), "VEC3");

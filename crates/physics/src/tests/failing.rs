@@ -51,7 +51,7 @@ fn a_step_that_fails_where_contacts_are_copied_changes_nothing() {
     assert_eq!(digest(&w), digest(&other));
 }
 
-/// Two cubes on each other, of which the lower one sleeps: neither may hang on contacts that nobody has any more.
+/// Two cubes on each other, of which the lower one sleeps: neither may hang on contacts that are gone.
 #[test]
 fn a_step_that_fails_without_a_copy_leaves_bodies_in_place_and_wakes_them() {
     let forest = Arc::new(block(5, [4; 3], [20; 3]));

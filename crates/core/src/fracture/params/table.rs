@@ -15,7 +15,7 @@ use crate::{
     svo::MAX_LEVEL,
 };
 
-/// Spread of the lengths of chips where nobody says.
+/// Default spread of the lengths of chips.
 const SPREAD_OF_CHIPS: f64 = 0.5;
 
 fn is_usual_spread(spread: &f64) -> bool {

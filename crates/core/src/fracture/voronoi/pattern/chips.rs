@@ -16,7 +16,7 @@ use crate::{
     svo::{Grid, morton, unpack_cut, unpack_normal},
 };
 
-/// Length of the largest chips where nobody says, voxels.
+/// Default length of the largest chips, voxels.
 const USUAL_LENGTH: f64 = 12.0;
 /// Length that a chip needs to have voxels of its own.
 const LEAST_LENGTH: f64 = 4.0;
