@@ -47,16 +47,7 @@ pub(super) fn bounds(def: &BodyDef) -> Aabb {
 /// Which boxes meet no other. Boxes are sorted into a tree, so thousands of bodies take no longer than reading them does.
 pub(super) fn alone(boxes: Vec<Aabb>) -> Vec<bool> {
     let numbered: Vec<(usize, Aabb)> = boxes.iter().copied().enumerate().collect();
-    let tree = BoxTree::new(
-        numbered,
-        4,
-        |(_, bounds)| *bounds,
-        |run, edges| {
-            let axis = (0..3).max_by(|a, b| edges[*a].total_cmp(&edges[*b])).unwrap_or(0);
-            let middle = |(_, bounds): &(usize, Aabb)| bounds.low[axis] + bounds.high[axis];
-            run.select_nth_unstable_by(run.len() / 2, |a, b| middle(a).total_cmp(&middle(b)));
-        },
-    );
+    let tree = BoxTree::by_middles(numbered, 4, |(_, bounds)| *bounds);
     let mut alone = Vec::with_capacity(boxes.len());
     for (at, own) in boxes.iter().enumerate() {
         let met = Cell::new(false);

@@ -77,6 +77,15 @@ impl<T> BoxTree<T> {
         tree
     }
 
+    /// A tree whose runs are halved along the longest edge of their box, by the middles of the items' boxes.
+    pub fn by_middles(items: Vec<T>, most: usize, bounds: impl Fn(&T) -> Aabb) -> Self {
+        Self::new(items, most, &bounds, |run, edges| {
+            let axis = edges.max_position();
+            let middle = |item: &T| bounds(item).middle()[axis];
+            run.select_nth_unstable_by(run.len() / 2, |a, b| middle(a).total_cmp(&middle(b)));
+        })
+    }
+
     fn halve(&mut self, first: usize, count: usize, look: &impl Fn(&mut [T]) -> (Aabb, bool)) {
         let (bounds, is_leaf) = look(&mut self.items[first..first + count]);
         let own = self.nodes.len();
@@ -255,6 +264,22 @@ mod tests {
                 assert!(enough < 100.0 || looked_at <= 12, "{looked_at} of {} looked at", all.len());
             }
         }
+    }
+
+    #[test]
+    fn a_tree_by_middles_finds_the_nearest_and_looks_at_few() {
+        let all = points(300);
+        let tree = BoxTree::by_middles(all.clone(), 4, |p| Aabb::of([*p]));
+        let mut looked_at = 0;
+        for p in points(400).iter().skip(300).map(|p| *p * 1.1 - 1.0) {
+            let found = tree.nearest(p, f64::INFINITY, |_, q| {
+                looked_at += 1;
+                Some((q.distance_squared(p), ()))
+            });
+            let wanted = all.iter().map(|q| q.distance_squared(p)).min_by(f64::total_cmp);
+            assert_eq!(found.map(|(distance, ())| distance), wanted);
+        }
+        assert!(looked_at < 100 * 10, "{looked_at}");
     }
 
     #[test]

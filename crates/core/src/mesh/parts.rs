@@ -64,7 +64,7 @@ impl Own {
         self.tree.get_or_init(|| {
             let boxed: Vec<(Corners, Aabb)> =
                 self.corners.iter().map(|corners| (*corners, Aabb::of(*corners))).collect();
-            tree_of(boxed, |(_, bounds)| *bounds)
+            BoxTree::by_middles(boxed, LEAF, |(_, bounds)| *bounds)
         })
     }
 }
@@ -255,17 +255,6 @@ fn height_at([a, b, c]: Corners, p: DVec3) -> Option<f64> {
     is_within.then(|| (shares[0] * a.z + shares[1] * b.z + shares[2] * c.z) / whole)
 }
 
-fn tree_of<T>(items: Vec<T>, bounds: impl Fn(&T) -> Aabb) -> BoxTree<T> {
-    let part = |run: &mut [T], size: DVec3| {
-        let axis = if size.x >= size.y && size.x >= size.z { 0 } else { 1 + usize::from(size.z > size.y) };
-        let half = run.len() / 2;
-        run.select_nth_unstable_by(half, |a, b| {
-            bounds(a).middle()[axis].total_cmp(&bounds(b).middle()[axis])
-        });
-    };
-    BoxTree::new(items, LEAF, &bounds, part)
-}
-
 /// The sets of parts that touch, overlap or contain one another.
 fn touching(mesh: &Mesh, progress: &Progress) -> UnionFind {
     let mut own: Vec<Own> = std::iter::repeat_with(Own::default).take(mesh.parts.len()).collect();
@@ -278,7 +267,7 @@ fn touching(mesh: &Mesh, progress: &Progress) -> UnionFind {
     let mut sets = UnionFind::new(own.len());
     let is_there = |part: &u32| !own[*part as usize].corners.is_empty();
     let numbers: Vec<u32> = (0..own.len() as u32).filter(is_there).collect();
-    let tree = tree_of(numbers.clone(), |part| own[*part as usize].bounds);
+    let tree = BoxTree::by_middles(numbers.clone(), LEAF, |part| own[*part as usize].bounds);
     let mut left = MOST_WORK;
     for a in numbers {
         let around = grown(own[a as usize].bounds, reach);

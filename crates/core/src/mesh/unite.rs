@@ -187,21 +187,11 @@ pub(super) fn unite(mesh: &Mesh, through_itself: bool, progress: &Progress) -> F
     }
 }
 
-/// A tree of the boxes of these parts.
-fn tree_of(numbers: Vec<usize>, parts: &[Part]) -> BoxTree<usize> {
-    let half = |run: &mut [usize], size: DVec3| {
-        let (axis, middle) = (size.max_position(), run.len() / 2);
-        let at = |k: &usize| parts[*k].bounds.middle()[axis];
-        run.select_nth_unstable_by(middle, |a, b| at(a).total_cmp(&at(b)).then(a.cmp(b)));
-    };
-    BoxTree::new(numbers, LEAF, |k| parts[*k].bounds, half)
-}
-
 /// Parts that are one through overlaps, each group of two or more.
 fn groups(whole: &Whole<'_>, parts: &[Part], progress: &Progress) -> Vec<Vec<usize>> {
     let is_large = |k: &usize| parts[*k].bounds.size().max_element() * whole.unit >= LEAST;
     let large: Vec<usize> = (0..parts.len()).filter(is_large).collect();
-    let tree = tree_of(large.clone(), parts);
+    let tree = BoxTree::by_middles(large.clone(), LEAF, |k| parts[*k].bounds);
     let meets = |k: &usize| {
         let (own, found) = (parts[*k].bounds, Cell::new(false));
         let is_other = |o: &usize| o != k && parts[*o].bounds.meets(&own);
@@ -335,7 +325,7 @@ impl Whole<'_> {
         }
         let (mut solids, cavities): (Vec<Part>, Vec<Part>) =
             of.into_values().partition(|part| part.volume > 0.0);
-        let tree = tree_of((0..solids.len()).collect(), &solids);
+        let tree = BoxTree::by_middles((0..solids.len()).collect(), LEAF, |k: &usize| solids[*k].bounds);
         let holder = |cavity: &Part| self.holder(cavity, &solids, &tree);
         let holders: Vec<Option<usize>> = cavities.par_iter().map(holder).collect();
         for (cavity, holder) in cavities.into_iter().zip(holders) {

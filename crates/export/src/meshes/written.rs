@@ -1,6 +1,6 @@
 //! A piece's mesh for formats, with data that several formats write.
 //!
-//! # Distances of points to a piece's crack faces, for masks of worn or dusty edges
+//! # Distances of points to a piece's crack faces, flat ones by their borders, for masks of worn or dusty edges
 //!
 //! # Nearest-triangle queries by a tree of boxes
 //!
@@ -21,7 +21,10 @@ use rayon::prelude::*;
 
 use super::{PieceMesh, Side, simplify_outside};
 use crate::{
-    geometry::{Aabb, BoxTree, triangle::distance_squared},
+    geometry::{
+        Aabb, BoxTree,
+        triangle::{distance_squared, nearest_on_segment},
+    },
     svo::morton,
 };
 
@@ -76,7 +79,7 @@ impl WrittenMesh {
 
     /// Distance of each point from the nearest crack face, m; -1 if the mesh has none.
     pub fn crack_distances(&self) -> &[f32] {
-        self.crack_distances.get_or_init(|| CrackDistance::of(&self.mesh).of_points(&self.mesh.positions))
+        self.crack_distances.get_or_init(|| CrackDistance::of_mesh(&self.mesh))
     }
 }
 
@@ -95,15 +98,45 @@ impl Deref for WrittenMesh {
 }
 
 /// A piece's crack faces, searchable by distance.
+///
+/// A flat crack through a fine mesh consists of slivers, each with a box nearly as large as the face, so that boxes rule
+/// nothing out. What is nearest on a flat face is the foot on its plane, or lies on its border, whose edges are short.
 #[derive(Default)]
-pub struct CrackDistance(TriangleTree);
+pub struct CrackDistance {
+    flat: BoxTree<FlatFace>,
+    /// Edges of the borders of flat faces, as triangles whose last corners are one, and the triangles of other faces.
+    rest: TriangleTree,
+}
 
 impl CrackDistance {
     /// The crack faces of `mesh`.
     pub fn of(mesh: &PieceMesh) -> Self {
         let inside = mesh.triangles.iter().zip(&mesh.faces).filter(|(_, face)| face.side == Side::Inside);
-        let corners = inside.map(|(t, _)| t.map(|i| mesh.positions[i as usize]));
-        Self(TriangleTree::new(corners.map(|corners| Tagged { corners, tag: 0 }).collect()))
+        let triangles: Vec<[u32; 3]> = inside.map(|(t, _)| *t).collect();
+        let at = |i: u32| mesh.positions[i as usize];
+        let (mut flat, mut rest) = (Vec::new(), Vec::new());
+        for (plane, group, border) in flat_groups(&triangles, &at) {
+            match plane.filter(|_| group.len() >= MANY) {
+                Some(plane) => {
+                    rest.extend(border.iter().map(|[a, b]| [*a, *b, *b]));
+                    flat.push(FlatFace::new(plane, border.iter().map(|edge| edge.map(at))));
+                }
+                None => rest.extend(group.iter().map(|t| triangles[*t as usize])),
+            }
+        }
+        let rest = rest.into_iter().map(|t| Tagged { corners: t.map(at), tag: 0 }).collect();
+        let flat = BoxTree::by_middles(flat, 1, |face: &FlatFace| face.bounds);
+        Self { flat, rest: TriangleTree::new(rest) }
+    }
+
+    /// The distance of each point of `mesh`; -1 if there is no crack face.
+    fn of_mesh(mesh: &PieceMesh) -> Vec<f32> {
+        let mut distances = Self::of(mesh).of_points(&mesh.positions);
+        // Points of crack faces lie on them, whatever is rounded.
+        for (t, _) in mesh.triangles.iter().zip(&mesh.faces).filter(|(_, face)| face.side == Side::Inside) {
+            t.iter().for_each(|i| distances[*i as usize] = 0.0);
+        }
+        distances
     }
 
     /// The distance of each point; -1 if there is no crack face.
@@ -112,7 +145,7 @@ impl CrackDistance {
     /// both, which rules out most of the tree at once.
     pub fn of_points(&self, points: &[DVec3]) -> Vec<f32> {
         let mut distances = vec![-1.0; points.len()];
-        let Some(bounds) = self.0.0.bounds() else { return distances };
+        let Some(bounds) = self.rest.0.bounds() else { return distances };
         let bounds = points.iter().copied().fold(bounds, Aabb::with);
         let slack = SLACK * bounds.low.abs().max(bounds.high.abs()).max_element();
         let per_length = f64::from(PLACES) / bounds.size().max_element().max(f64::MIN_POSITIVE);
@@ -127,8 +160,8 @@ impl CrackDistance {
                 run.iter().map(move |(_, i)| {
                     let p = points[*i as usize];
                     let within = last.map_or(f64::INFINITY, |(q, far)| far + p.distance(q) + slack);
-                    let far = self.0.least(p, within, slack);
-                    let far = far.or_else(|| self.0.least(p, f64::INFINITY, slack));
+                    let far = self.least(p, within, slack);
+                    let far = far.or_else(|| self.least(p, f64::INFINITY, slack));
                     last = far.map(|far| (p, far));
                     (*i, far.map_or(-1.0, |far| far as f32))
                 })
@@ -138,6 +171,22 @@ impl CrackDistance {
             distances[i as usize] = far;
         }
         distances
+    }
+
+    /// The distance of the nearest face, if it is below `within`; `slack` is that of [`TriangleTree::least`].
+    fn least(&self, p: DVec3, within: f64, slack: f64) -> Option<f64> {
+        let mut reach = within * within;
+        let over = self.flat.nearest(p, reach, |_, face| {
+            let foot = face.plane.local(p);
+            let squared = foot.z * foot.z;
+            if squared >= reach || !face.covers(foot) {
+                return None;
+            }
+            reach = squared;
+            Some((squared, ()))
+        });
+        let over = over.map(|(squared, ())| squared.sqrt());
+        self.rest.least(p, over.unwrap_or(within), slack).or(over)
     }
 }
 
@@ -170,8 +219,7 @@ impl TriangleTree {
     #[must_use]
     pub fn new(triangles: Vec<Tagged>) -> Self {
         let part = |run: &mut [Tagged], size: DVec3| {
-            let axis =
-                if size.x >= size.y && size.x >= size.z { 0 } else { 1 + usize::from(size.z > size.y) };
+            let axis = size.max_position();
             let middle = |t: &Tagged| t.corners.iter().map(|p| p[axis]).sum::<f64>();
             run.select_nth_unstable_by(run.len() / 2, |a, b| middle(a).total_cmp(&middle(b)));
         };
@@ -180,9 +228,7 @@ impl TriangleTree {
 
     /// The nearest of the triangles that are `wanted`, nearer than `within`: its squared distance and itself.
     pub fn nearest(&self, p: DVec3, within: f64, wanted: impl Fn(&Tagged) -> bool) -> Option<(f64, &Tagged)> {
-        self.0.nearest(p, within * within, |_, triangle| {
-            wanted(triangle).then(|| (distance_squared(p, triangle.corners), triangle))
-        })
+        self.nearest_until(p, (within, 0.0), wanted)
     }
 
     /// The distance of the nearest triangle, if it is below `within`. Triangles whose boxes are farther than the nearest
@@ -195,7 +241,12 @@ impl TriangleTree {
             if (low - p).max(p - high).max(DVec3::ZERO).length_squared() > reach {
                 return None;
             }
-            let squared = distance_squared(p, triangle.corners);
+            // Edges are triangles whose last corners are one.
+            let squared = if b == c {
+                p.distance_squared(nearest_on_segment(p, a, b))
+            } else {
+                distance_squared(p, triangle.corners)
+            };
             if squared < reach {
                 let beyond = squared.sqrt() + slack;
                 reach = reach.min(beyond * beyond);
@@ -221,6 +272,137 @@ impl TriangleTree {
     #[must_use]
     pub fn triangles(&self) -> &[Tagged] {
         self.0.items()
+    }
+}
+
+/// Fewest triangles of a flat face that are measured as one.
+const MANY: usize = 16;
+/// Corners of a flat face are no farther from its plane than this share of the longest side of the box of all.
+const FLAT: f64 = 1e-9;
+
+/// Connected triangles in the plane of the first one that turn the same way, and the edges round them, with the triangles
+/// at the left. The plane is `None` if the first one has none.
+type Group = (Option<Plane>, Vec<u32>, Vec<[u32; 2]>);
+
+/// Groups of triangles; every triangle is in one. The first one of a group is the largest, since the plane of a sliver is
+/// only rounding.
+fn flat_groups(triangles: &[[u32; 3]], at: &impl Fn(u32) -> DVec3) -> Vec<Group> {
+    let corners = |t: u32| triangles[t as usize].map(at);
+    let count = triangles.len() as u32;
+    let tolerance = FLAT * Aabb::of((0..count).flat_map(corners)).size().max_element();
+    let across = &across(triangles);
+    let edges = |t: u32| {
+        let own = triangles[t as usize];
+        (0..3).map(move |k| ([own[k], own[(k + 1) % 3]], across[3 * t as usize + k]))
+    };
+    let area = |t: u32| area_vector(corners(t)).length_squared();
+    let mut order: Vec<(f64, u32)> = (0..count).map(|t| (area(t), t)).collect();
+    order.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    let mut group_of = vec![u32::MAX; triangles.len()];
+    let mut groups: Vec<Group> = Vec::new();
+    for (_, first) in order {
+        let own = groups.len() as u32;
+        if group_of[first as usize] != u32::MAX {
+            continue;
+        }
+        group_of[first as usize] = own;
+        let (plane, mut group, mut reached) = (Plane::of(corners(first), tolerance), vec![first], 0);
+        while let (Some(plane), Some(t)) = (&plane, group.get(reached).copied()) {
+            for other in edges(t).filter_map(|(_, other)| other) {
+                if group_of[other as usize] == u32::MAX && plane.holds(corners(other), tolerance) {
+                    group_of[other as usize] = own;
+                    group.push(other);
+                }
+            }
+            reached += 1;
+        }
+        let is_beyond = |other: u32| group_of[other as usize] != own;
+        let border = group.iter().flat_map(|t| edges(*t)).filter(|(_, other)| other.is_none_or(is_beyond));
+        let border = border.map(|(ends, _)| ends).collect();
+        groups.push((plane, group, border));
+    }
+    groups
+}
+
+/// For each edge (3 t + k from corner k of triangle t to the next corner) the triangle beyond, if there is one, which turns
+/// the same way.
+fn across(triangles: &[[u32; 3]]) -> Vec<Option<u32>> {
+    let ends = |t: &[u32; 3]| [[t[0], t[1]], [t[1], t[2]], [t[2], t[0]]];
+    let mut edges: Vec<([u32; 2], bool, u32)> = (triangles.iter().flat_map(ends).zip(0..))
+        .map(|([a, b], edge)| ([a.min(b), a.max(b)], a < b, edge))
+        .collect();
+    edges.par_sort_unstable();
+    let mut across = vec![None; edges.len()];
+    for same in edges.chunk_by(|a, b| a.0 == b.0) {
+        if let [(_, false, down), (_, true, up)] = same {
+            (across[*down as usize], across[*up as usize]) = (Some(up / 3), Some(down / 3));
+        }
+    }
+    across
+}
+
+fn area_vector([a, b, c]: [DVec3; 3]) -> DVec3 {
+    (b - a).cross(c - a)
+}
+
+/// A plane with coordinates: two along it, and the height.
+struct Plane {
+    origin: DVec3,
+    axes: [DVec3; 3],
+}
+
+impl Plane {
+    /// The plane of a triangle, whose front is above; `None` if the triangle is no higher than `thinnest`.
+    fn of(corners: [DVec3; 3], thinnest: f64) -> Option<Self> {
+        let area = area_vector(corners);
+        let least = thinnest * Aabb::of(corners).size().max_element();
+        let normal = area.try_normalize().filter(|_| area.length() > least)?;
+        let (u, v) = normal.any_orthonormal_pair();
+        Some(Self { origin: corners[0], axes: [u, v, normal] })
+    }
+
+    fn local(&self, p: DVec3) -> DVec3 {
+        DVec3::from_array(self.axes.map(|axis| axis.dot(p - self.origin)))
+    }
+
+    /// Whether a triangle lies in it with the same front, or is a sliver, which has hardly any.
+    fn holds(&self, corners: [DVec3; 3], tolerance: f64) -> bool {
+        corners.iter().all(|p| self.local(*p).z.abs() <= tolerance)
+            && area_vector(corners).dot(self.axes[2]) >= -tolerance * Aabb::of(corners).size().max_element()
+    }
+}
+
+/// A face in one plane.
+struct FlatFace {
+    plane: Plane,
+    bounds: Aabb,
+    /// Edges round it and round its holes, coordinates of the plane.
+    border: BoxTree<[DVec3; 2]>,
+}
+
+impl FlatFace {
+    fn new(plane: Plane, border: impl Iterator<Item = [DVec3; 2]> + Clone) -> Self {
+        let edges = border.clone().map(|edge| edge.map(|p| plane.local(p))).collect();
+        let bounds = Aabb::of(border.flatten());
+        let border = BoxTree::by_middles(edges, LEAF, |edge| Aabb::of(*edge));
+        Self { border, bounds, plane }
+    }
+
+    /// Whether a point of the plane is on it: whether its triangles, which turn the same way, go round the point, which
+    /// the edges at the right of the point say.
+    fn covers(&self, p: DVec3) -> bool {
+        let mut turns = 0;
+        self.border.visit(
+            |bounds| bounds.low.y <= p.y && p.y <= bounds.high.y && p.x <= bounds.high.x,
+            |[a, b]| {
+                let rises = a.y <= p.y;
+                let is_left = (b.x - a.x) * (p.y - a.y) > (b.y - a.y) * (p.x - a.x);
+                if rises != (b.y <= p.y) && is_left == rises {
+                    turns += if rises { 1 } else { -1 };
+                }
+            },
+        );
+        turns != 0
     }
 }
 
@@ -351,97 +533,4 @@ pub fn primitives(mesh: &WrittenMesh, beyond: &[i32]) -> Vec<Primitive> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        geometry::triangle::distance_squared,
-        meshes::{Corner, Face},
-    };
-    use glam::Vec3;
-
-    #[test]
-    fn the_tree_finds_what_all_triangles_give() {
-        let at = |i: u32| {
-            let v = |k: u32| {
-                let mixed = (i * 3 + k).wrapping_mul(2_654_435_761);
-                f64::from((mixed ^ mixed >> 15).wrapping_mul(2_246_822_519) >> 8) / f64::from(1 << 24)
-            };
-            DVec3::new(v(0), v(1), v(2))
-        };
-        let count = 300;
-        let triangles: Vec<[u32; 3]> =
-            (0..count).map(|i| [i, (i * 3 + 1) % count, (i * 5 + 2) % count]).collect();
-        let face = |i: usize| Face {
-            side: if i.is_multiple_of(3) { Side::Outside { material: 0 } } else { Side::Inside },
-            beyond: None,
-        };
-        let corner = Corner { normal: Vec3::Y, color: [0; 3], uv: [0.0; 2], uv2: [0.0; 2] };
-        let mesh = PieceMesh {
-            positions: (0..count).map(at).collect(),
-            faces: (0..triangles.len()).map(face).collect(),
-            corners: vec![[corner; 3]; triangles.len()],
-            triangles,
-        };
-        let tree = CrackDistance::of(&mesh);
-        let points: Vec<DVec3> = (1000..1100).map(|i| at(i) * 2.0 - 0.5).collect();
-        for (p, found) in points.iter().zip(tree.of_points(&points)) {
-            let all = tree
-                .0
-                .triangles()
-                .iter()
-                .map(|t| distance_squared(*p, t.corners))
-                .fold(f64::INFINITY, f64::min);
-            assert_eq!(found, all.sqrt() as f32);
-        }
-        let triangle = [DVec3::ZERO, DVec3::X, DVec3::Y];
-        for (p, wanted) in [
-            (DVec3::new(0.2, 0.2, 3.0), 3.0),
-            (DVec3::new(-3.0, 0.5, 4.0), 5.0),
-            (DVec3::new(0.5, -2.0, 0.0), 2.0),
-            (DVec3::new(2.0, 0.0, 0.0), 1.0),
-        ] {
-            assert!((distance_squared(p, triangle).sqrt() - wanted).abs() < 1e-12, "{p}");
-        }
-        let sliver = [DVec3::ZERO, DVec3::splat(0.1), DVec3::splat(0.3)];
-        assert!((distance_squared(DVec3::splat(1.3), sliver).sqrt() - 3f64.sqrt()).abs() < 1e-12);
-        assert_eq!(CrackDistance::default().of_points(&[DVec3::ZERO]), [-1.0]);
-    }
-}
-
-#[cfg(test)]
-mod vertices_tests {
-    use std::sync::Arc;
-
-    use super::*;
-    use crate::meshes::{Corner, Face, PieceMesh};
-
-    #[test]
-    fn a_point_has_a_vertex_for_everything_that_is_shown_there() {
-        let corner = |x: f32| Corner { normal: Vec3::X, color: [9; 3], uv: [x, 0.0], uv2: [0.0; 2] };
-        let outside = Face { side: Side::Outside { material: 3 }, beyond: None };
-        let inside = Face { side: Side::Inside, beyond: Some(7) };
-        let mesh = PieceMesh {
-            positions: (0..4).map(|i| DVec3::splat(f64::from(i) * f64::from(i))).collect(),
-            triangles: vec![[0, 1, 2], [0, 2, 3], [0, 1, 3]],
-            faces: vec![outside, outside, inside],
-            corners: vec![[corner(0.0); 3], [corner(0.0), corner(1.0), corner(0.0)], [corner(0.0); 3]],
-        };
-        let mesh = WrittenMesh::from(Arc::new(mesh));
-        let parts = primitives(&mesh, &[]);
-        assert_eq!(parts.iter().map(|p| p.side.unwrap()).collect::<Vec<_>>(), [outside.side, inside.side]);
-        assert_eq!(parts[0].indices, [0, 1, 2, 0, 3, 4], "point 2 shows two coordinates");
-        assert_eq!(
-            (parts[1].positions.len(), parts[1].cell_beyond[0], parts[1].crack_distance[2]),
-            (3, 7.0, 0.0)
-        );
-        assert_eq!(parts[0].cell_beyond, [-1.0; 5]);
-        assert!(parts[0].beyond.is_empty() && parts[1].beyond.is_empty());
-        let parts_of = primitives(&mesh, &[-1, 4, 2]);
-        assert_eq!(
-            (&parts_of[0].beyond[..], &parts_of[1].beyond[..]),
-            (&[-1.0, -1.0, -1.0, 4.0, 4.0, 4.0][..], &[2.0; 3][..])
-        );
-        assert_eq!(parts[0].crack_distance[0], 0.0, "a point that a crack shares lies at it");
-        assert!(primitives(&WrittenMesh::default(), &[]).is_empty());
-    }
-}
+mod tests;

@@ -148,15 +148,7 @@ impl<'a> Side<'a> {
             .map(|t| Aabb::of(t.map(|v| real(shell.points[v as usize]))))
             .map(|own| Aabb::new(own.low - 1.0, own.high + 1.0))
             .collect();
-        let part = |run: &mut [u32], size: DVec3| {
-            let axis = size.max_position();
-            let middle = |t: u32| boxes[t as usize].low[axis] + boxes[t as usize].high[axis];
-            run.select_nth_unstable_by(run.len() / 2, |a, b| {
-                middle(*a).total_cmp(&middle(*b)).then(a.cmp(b))
-            });
-        };
-        let numbers = (0..shell.triangles.len() as u32).collect();
-        let tree = BoxTree::new(numbers, LEAF, |t| boxes[*t as usize], part);
+        let tree = BoxTree::by_middles((0..boxes.len() as u32).collect(), LEAF, |t: &u32| boxes[*t as usize]);
         Self { shell, edges, of, tree }
     }
 
