@@ -25,14 +25,15 @@
 //! They are in the order in which data flows:
 //!
 //! a file or a built-in shape becomes a [`mesh`]; [`voxelize`] turns it into leaf voxels with colour, normal and
-//! coverage; [`svo`] arranges them as sparse voxel octrees; [`import`] runs these steps, with the
-//! unit, axis and edge that [`measures`] has; a [`shape`] is the geometry of a body; [`fracture`] breaks a shape into
-//! parts, which are shapes again; [`elastic`] computes the stress of a shape under loads; [`bodies`] moves shapes; [`render`] draws them; [`scene`] is the document from which all of this can be
-//! rebuilt; [`ui`] and [`app`] are the window; [`export`] writes results; [`cli`] is the commands. [`geometry`] has
-//! boxes, hulls, exact predicates and vector lanes for several of these. [`gpu`] wraps wgpu, without voxels;
-//! [`compute`] chooses whether stages run there or on the processor's cores. `files` reads the user's files, `memory`
-//! returns freed memory and requests large pages, [`provenance`] is the origin of results, [`launch`] starts the program
-//! again, [`registry`] has the tables of methods that settings choose from, [`threads`] lets forked processes work.
+//! coverage; [`svo`] arranges them as sparse voxel octrees; [`import`] runs these steps, with the unit, axis and edge
+//! that [`measures`] has; a [`shape`] is the geometry of a body; [`fracture`] breaks a shape into parts, which are
+//! shapes again; [`elastic`] computes the stress of a shape under loads; [`bodies`] moves shapes; [`render`] draws
+//! them; [`scene`] is the document from which all of this can be rebuilt; [`ui`] and [`app`] are the window; [`export`]
+//! writes results; [`cli`] is the commands. [`geometry`] has boxes, hulls, exact predicates and vector lanes for
+//! several of these. [`gpu`] wraps wgpu, without voxels; [`compute`] chooses whether stages run there or on the
+//! processor's cores. `files` reads the user's files, `memory` returns freed memory and requests large pages,
+//! [`provenance`] is the origin of results, [`launch`] starts the program again, [`registry`] has the tables of methods
+//! that settings choose from, [`threads`] lets forked processes work, and others go on without a wait.
 
 #![deny(missing_docs)]
 // Whether threads may share a shape depends on all its contents, down to a device's modules.

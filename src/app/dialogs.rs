@@ -2,11 +2,11 @@
 
 use std::{
     path::PathBuf,
-    sync::{Mutex, Once, PoisonError, mpsc},
+    sync::{Mutex, Once, PoisonError},
     time::{Duration, Instant},
 };
 
-use crate::scene::PICTURES;
+use crate::{scene::PICTURES, threads::Pending};
 
 /// Endings of meshes.
 const MESHES: &[&str] =
@@ -40,7 +40,8 @@ pub struct Dialog {
     /// What it is for.
     pub purpose: Purpose,
     started: Instant,
-    receiver: mpsc::Receiver<(Option<PathBuf>, Option<String>)>,
+    /// What was chosen, and what was logged as an error meanwhile.
+    closed: Pending<Option<(Option<PathBuf>, Option<String>)>>,
 }
 
 /// Result of a dialog.
@@ -92,7 +93,6 @@ fn listen() {
 impl Dialog {
     /// Opens a dialog; `name` is the proposed file name, without its ending.
     pub fn open(purpose: Purpose, name: &str) -> Self {
-        let (sender, receiver) = mpsc::channel();
         let ending = match purpose {
             Purpose::Chart => "csv",
             Purpose::Sheet => "png",
@@ -100,7 +100,7 @@ impl Dialog {
         };
         let name = format!("{name}.{ending}");
         listen();
-        std::thread::spawn(move || {
+        let closed = Pending::start(move || {
             *HEARD.lock().unwrap_or_else(PoisonError::into_inner) = None;
             let dialog = rfd::FileDialog::new();
             let chosen = match purpose {
@@ -143,19 +143,17 @@ impl Dialog {
                     .save_file(),
                 Purpose::ExportFolder => dialog.set_title("Export into a folder").pick_folder(),
             };
-            // The channel is closed only when the window has closed.
-            let _ = sender.send((chosen, HEARD.lock().unwrap_or_else(PoisonError::into_inner).take()));
+            Some((chosen, HEARD.lock().unwrap_or_else(PoisonError::into_inner).take()))
         });
-        Self { purpose, started: Instant::now(), receiver }
+        Self { purpose, started: Instant::now(), closed }
     }
 
     /// Returns the answer once.
     pub fn poll(&self) -> Option<Answer> {
-        match self.receiver.try_recv() {
-            Ok((chosen, heard)) => Some(answer_of(chosen, heard, self.started.elapsed())),
-            Err(mpsc::TryRecvError::Empty) => None,
-            Err(mpsc::TryRecvError::Disconnected) => Some(Answer::Failed("it was not opened".into())),
-        }
+        Some(match self.closed.poll(|| None)? {
+            Some((chosen, heard)) => answer_of(chosen, heard, self.started.elapsed()),
+            None => Answer::Failed("it was not opened".into()),
+        })
     }
 }
 

@@ -6,12 +6,14 @@
 use std::{
     collections::VecDeque,
     path::{Path, PathBuf},
-    sync::mpsc,
     time::{Duration, Instant},
 };
 
 use super::dialogs::Purpose;
-use crate::scene::{DocumentId, SavedScene, Scene, SceneFile, StateId, save_scene};
+use crate::{
+    scene::{DocumentId, SavedScene, Scene, SceneFile, StateId, save_scene},
+    threads::Pending,
+};
 
 /// A disk that needs longer for one scene does not hold up the end of the program.
 const LONGEST: Duration = Duration::from_secs(10);
@@ -43,7 +45,7 @@ pub enum Outcome {
 struct UnderWay {
     save: Save,
     since: Instant,
-    receiver: mpsc::Receiver<Outcome>,
+    ended: Pending<Outcome>,
 }
 
 /// Saves that wait, and the one that a worker carries out.
@@ -77,35 +79,26 @@ impl Saver {
 
     /// Has a worker carry out a save, unless the file is not `held` any more.
     pub fn begin(&mut self, save: Save, scene: Scene, held: Option<SceneFile>) {
-        let (sender, receiver) = mpsc::channel();
         let path = save.path.clone();
         #[cfg(test)]
         let slow = self.slow;
-        std::thread::spawn(move || {
+        let ended = Pending::start(move || {
             #[cfg(test)]
             std::thread::sleep(slow);
-            let outcome = if held.is_some_and(|held| held.is_changed()) {
+            if held.is_some_and(|held| held.is_changed()) {
                 Outcome::Changed
             } else {
                 save_scene(&path, &scene)
                     .map_or_else(|error| Outcome::Failed(error.to_string()), Outcome::Written)
-            };
-            // Nobody listens once the window has closed.
-            let _ = sender.send(outcome);
+            }
         });
-        self.under_way = Some(UnderWay { save, since: Instant::now(), receiver });
+        self.under_way = Some(UnderWay { save, since: Instant::now(), ended });
     }
 
     /// How the save that was under way ended, once.
     pub fn poll(&mut self) -> Option<(Save, Outcome)> {
-        let outcome = match self.under_way.as_ref()?.receiver.try_recv() {
-            Ok(outcome) => outcome,
-            Err(mpsc::TryRecvError::Empty) => return None,
-            Err(mpsc::TryRecvError::Disconnected) => Outcome::Failed(
-                "nothing was saved: writing the scene stopped unexpectedly; save it under another name"
-                    .into(),
-            ),
-        };
+        let stopped = "nothing was saved: writing the scene stopped unexpectedly; save it under another name";
+        let outcome = self.under_way.as_ref()?.ended.poll(|| Outcome::Failed(stopped.into()))?;
         self.under_way.take().map(|one| (one.save, outcome))
     }
 }

@@ -38,7 +38,6 @@ mod writing;
 use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
-    sync::mpsc,
     time::Instant,
 };
 
@@ -68,6 +67,7 @@ use crate::{
         Arrived, ReadScene, Sandbox, SandboxError, Scene, SceneError, load_scene_file,
         load_scene_with_outside,
     },
+    threads::Pending,
     ui::{Command, Keymap, Notice, NoticeKind},
 };
 
@@ -114,7 +114,7 @@ struct Reading {
     path: PathBuf,
     level: u32,
     leave: Leave,
-    receiver: mpsc::Receiver<Result<ReadScene, SceneError>>,
+    read: Pending<Result<ReadScene, SceneError>>,
 }
 
 impl Session {
@@ -169,24 +169,16 @@ impl Session {
 
     /// Begins to read and import what is opened; the present scene stays until everything is imported.
     fn begin_open(&mut self, path: &Path, level: u32, leave: Leave) {
-        let (sender, receiver) = mpsc::channel();
         let (path, file) = (path.to_owned(), path.to_owned());
-        std::thread::spawn(move || {
-            // The channel is closed when something else is opened, or the window has closed.
-            let _ = sender.send(scene_of(&file, level, leave.outside));
-        });
-        self.reading = Some(Reading { path, level, leave, receiver });
+        let read = Pending::start(move || scene_of(&file, level, leave.outside));
+        self.reading = Some(Reading { path, level, leave, read });
     }
 
     /// Imports what was read.
     fn take_in_read(&mut self) {
-        let read = match self.reading.as_ref().map(|reading| reading.receiver.try_recv()) {
-            None | Some(Err(mpsc::TryRecvError::Empty)) => return,
-            Some(Ok(read)) => read,
-            Some(Err(mpsc::TryRecvError::Disconnected)) => {
-                Err(SceneError::new("reading the scene stopped unexpectedly".into()))
-            }
-        };
+        let stopped = || Err(SceneError::new("reading the scene stopped unexpectedly".into()));
+        let reading = self.reading.as_ref();
+        let Some(read) = reading.and_then(|reading| reading.read.poll(stopped)) else { return };
         let Some(Reading { path, level, leave, .. }) = self.reading.take() else { return };
         match read {
             Ok(mut read) => {

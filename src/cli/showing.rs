@@ -140,9 +140,7 @@ pub fn check_cracks(
 pub fn about_labels(inside: &Inside) -> Option<String> {
     let steps = inside.steps.as_ref()?;
     let (at, all) = (steps.at(), steps.steps().len());
-    let did = at.checked_sub(1).and_then(|i| steps.steps().get(i));
-    let (changed, resting) =
-        did.map_or((0, 0), |step| (step.total(), step.done.iter().filter(|done| **done).count()));
+    let (changed, resting) = steps.changed_and_resting();
     Some(format!(
         "labels after iteration {at} of {all}: {changed} of {} voxels changed, {resting} of {} cells at rest, {} different labels\n",
         steps.voxels.len(),

@@ -12,9 +12,7 @@ use crate::{
     export::to_picoseconds,
     fracture::FractureError,
     import::ImportError,
-    scene::{
-        Arrived, BodyInfo, Event, ReadScene, Sandbox, SandboxError, Scene, SceneError, load_scene, read_seeds,
-    },
+    scene::{Arrived, BodyInfo, ReadScene, Sandbox, SandboxError, Scene, SceneError, load_scene, read_seeds},
     voxelize::VoxelizeError,
 };
 
@@ -223,13 +221,7 @@ pub(crate) fn until_broken(
 
 /// Reads the files of seeds that a scene names, so that a bad one is rejected before the scene is played.
 fn check_seeds(scene: &Scene) -> Result<(), SceneError> {
-    let of_events = scene.events.iter().filter_map(|event| match event {
-        Event::Impact { fracture, .. } => fracture.as_ref(),
-        Event::Projectile { .. } | Event::Hand { .. } | Event::Move { .. } => None,
-    });
-    let of_bodies = scene.objects().map(|body| &body.fracture);
-    let of_breaks = scene.breaks.iter().map(|one| &one.fracture);
-    let mut files = of_bodies.chain(of_events).chain(of_breaks).filter_map(|how| how.seeds_file.as_deref());
+    let mut files = scene.fractures().filter_map(|how| how.seeds_file.as_deref());
     files.try_for_each(|file| read_seeds(Path::new(file)).map(drop))
 }
 

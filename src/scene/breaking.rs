@@ -5,7 +5,7 @@
 
 use std::{
     path::Path,
-    sync::{Arc, OnceLock, PoisonError, RwLock, mpsc},
+    sync::{Arc, OnceLock, PoisonError, RwLock},
     time::Instant,
 };
 
@@ -24,7 +24,7 @@ use crate::{
     gpu::StageTiming,
     shape::Shape,
     svo::Arena,
-    threads,
+    threads::Pending,
 };
 
 use super::{BondDamage, Cells, read_seeds};
@@ -184,7 +184,7 @@ pub struct BreakJob {
     pub(super) waits: CancelOnDrop,
     /// The body's volume when it was struck, m^3.
     pub(super) source_volume: f64,
-    receiver: mpsc::Receiver<Result<TimedBreak, FractureError>>,
+    timed: Pending<Result<TimedBreak, FractureError>>,
 }
 
 /// Result of a fracture, with its time.
@@ -204,7 +204,6 @@ impl BreakJob {
         (def, state, seeds): (&BodyDef, &BodyState, Seeds),
         waiting: Waiting,
     ) -> Self {
-        let (sender, receiver) = mpsc::channel();
         let (arena, passes) = (Arc::clone(arena), Arc::clone(passes));
         let cancel = Cancel::possible();
         let waits = CancelOnDrop(cancel.clone());
@@ -216,7 +215,7 @@ impl BreakJob {
             direction: state.rotation.inverse() * blow.direction,
         });
         let (def, params_there, holds) = (def.clone(), params.clone(), hold.is_some());
-        threads::spawn(move || {
+        let timed = Pending::start(move || {
             let start = Instant::now();
             let run = || {
                 let painted = painted.as_deref();
@@ -240,10 +239,9 @@ impl BreakJob {
                 let sections = if holds { crack_sections(&broken.parts) } else { Vec::new() };
                 TimedBreak { sections, broken, seconds }
             };
-            // The channel is closed only when the window has closed or the scene was replaced.
-            let _ = sender.send(run().map(timed));
+            run().map(timed)
         });
-        Self { body, blow, params, impact, cause, hold, kept, waits, source_volume, receiver }
+        Self { body, blow, params, impact, cause, hold, kept, waits, source_volume, timed }
     }
 
     /// The same blow, to be computed again.
@@ -253,13 +251,8 @@ impl BreakJob {
     }
 
     pub(super) fn poll(&self) -> Option<Result<TimedBreak, FractureError>> {
-        match self.receiver.try_recv() {
-            Ok(result) => Some(result),
-            Err(mpsc::TryRecvError::Empty) => None,
-            Err(mpsc::TryRecvError::Disconnected) => {
-                Some(Err(FractureError::Params("the fracture stopped unexpectedly; try fewer seeds".into())))
-            }
-        }
+        let stopped = "the fracture stopped unexpectedly; try fewer seeds";
+        self.timed.poll(|| Err(FractureError::Params(stopped.into())))
     }
 }
 

@@ -6,7 +6,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{Arc, mpsc},
+    sync::Arc,
 };
 
 use super::{
@@ -21,7 +21,7 @@ use crate::{
     import::{ImportError, Imported, ReadMesh, display_name, read, read_while},
     measures::{Measures, level_or_refusal},
     mesh::{Objects, Up},
-    threads,
+    threads::Pending,
     voxelize::Progress,
 };
 
@@ -86,7 +86,7 @@ pub struct ImportJob {
     pub label: String,
     /// Progress and cancellation.
     pub progress: Progress,
-    receiver: mpsc::Receiver<Result<(Scene, Vec<Imported>), ImportError>>,
+    imported: Pending<Result<(Scene, Vec<Imported>), ImportError>>,
 }
 
 impl ImportJob {
@@ -100,7 +100,6 @@ impl ImportJob {
     /// Starts importing the files of a scene. Its bodies become several where objects of a file are apart.
     #[must_use]
     pub fn of_scene(mut scene: Scene, mut meshes: ReadMeshes, known: Known) -> Self {
-        let (sender, receiver) = mpsc::channel();
         let progress = Progress::default();
         let objects: Vec<&SceneBody> = scene.objects().collect();
         let label = match &objects[..] {
@@ -108,7 +107,7 @@ impl ImportJob {
             many => format!("Importing {} objects", many.len()),
         };
         let shared = progress.clone();
-        threads::spawn(move || {
+        let imported = Pending::start(move || {
             let parted = part(&mut scene, &mut meshes, &shared);
             let parted = parted.and_then(|()| fit_levels(&mut scene, &mut meshes, &shared));
             let imported = parted.and_then(|()| {
@@ -119,10 +118,9 @@ impl ImportJob {
                 follow(&mut scene, &mut imported, &Cancel::with(&shared));
                 imported
             });
-            // The channel is closed only when the window has closed or opened something else.
-            let _ = sender.send(imported.map(|imported| (scene, imported)));
+            imported.map(|imported| (scene, imported))
         });
-        Self { label, progress, receiver }
+        Self { label, progress, imported }
     }
 
     /// Returns the imports of the bodies once.
@@ -132,11 +130,7 @@ impl ImportJob {
 
     /// Returns the scene and the imports of [`Scene::objects`] once.
     pub fn poll_scene(&self) -> Option<Result<(Scene, Vec<Imported>), ImportError>> {
-        match self.receiver.try_recv() {
-            Ok(result) => Some(result),
-            Err(mpsc::TryRecvError::Empty) => None,
-            Err(mpsc::TryRecvError::Disconnected) => Some(Err(ImportError::Stopped)),
-        }
+        self.imported.poll(|| Err(ImportError::Stopped))
     }
 }
 

@@ -10,6 +10,7 @@
 //! of every file from before there were claims, the numbers are the order of the events.
 
 use super::{Event, Scene, SceneBody};
+use crate::fracture::FractureParams;
 
 /// The numbers of what these events bring, in the order of the events, after `bodies` bodies of the scene: all numbers
 /// from `bodies` on without a gap. A claim of a number beyond these, or of one that an earlier event claims, counts as
@@ -82,6 +83,27 @@ impl Scene {
         let mut thrown: Vec<(usize, &mut SceneBody)> = numbers.into_iter().zip(thrown).collect();
         thrown.sort_by_key(|(number, _)| *number);
         self.bodies.iter_mut().chain(thrown.into_iter().map(|(_, body)| body))
+    }
+
+    /// Parameters of all fractures: of the objects, of blows that have their own, and of breaks.
+    pub fn fractures(&self) -> impl Iterator<Item = &FractureParams> {
+        let of_events = self.events.iter().filter_map(|event| match event {
+            Event::Impact { fracture, .. } => fracture.as_ref(),
+            Event::Projectile { .. } | Event::Hand { .. } | Event::Move { .. } => None,
+        });
+        let of_breaks = self.breaks.iter().map(|one| &one.fracture);
+        self.objects().map(|body| &body.fracture).chain(of_events).chain(of_breaks)
+    }
+
+    /// The same in another order, to be changed.
+    pub(super) fn fractures_mut(&mut self) -> impl Iterator<Item = &mut FractureParams> {
+        let of_events = self.events.iter_mut().filter_map(|event| match event {
+            Event::Impact { fracture, .. } => fracture.as_mut(),
+            Event::Projectile { body, .. } => Some(&mut body.fracture),
+            Event::Hand { .. } | Event::Move { .. } => None,
+        });
+        let of_breaks = self.breaks.iter_mut().map(|one| &mut one.fracture);
+        self.bodies.iter_mut().map(|body| &mut body.fracture).chain(of_events).chain(of_breaks)
     }
 
     /// Writes the numbers of what events bring into these events, so that bodies and events can come and go.

@@ -113,20 +113,12 @@ pub(super) fn show(ui: &mut egui::Ui, tuning: &Tuning, out: &mut UiOutput) {
         ["Where the sun is round the object: 0° in front of it, 90° to its right", "How high the sun is"];
     place(ui, ("Sun round", "Sun height"), tip, ["sun_azimuth", "sun_height"], &mut towards, out);
     light.sun_direction = towards;
+    let of_sky = "How much light the sky gives, which fills shadows; 1 is usual";
+    let of_lamp = "How strong a second lamp is, which makes no shadows; 1 is usual";
     let strengths = [
         ("Sun", "sun_strength", "How strong the sun shines; 1 is usual", &mut light.sun_strength),
-        (
-            "Sky",
-            "sky_strength",
-            "How much light the sky gives, which fills shadows; 1 is usual",
-            &mut light.sky_strength,
-        ),
-        (
-            "Lamp",
-            "lamp_strength",
-            "How strong a second lamp is, which makes no shadows; 1 is usual",
-            &mut light.lamp_strength,
-        ),
+        ("Sky", "sky_strength", of_sky, &mut light.sky_strength),
+        ("Lamp", "lamp_strength", of_lamp, &mut light.lamp_strength),
     ];
     for (name, id, tip, value) in strengths {
         let response = slider(ui, name, tip, value, 0.0..=BRIGHT, &SliderLook::unit("", 2));

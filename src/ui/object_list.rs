@@ -4,7 +4,10 @@
 
 use glam::DVec3;
 
-use super::{Command, Tool, UiInput, UiOutput, theme, turns, widgets::label};
+use super::{
+    Command, Tool, UiInput, UiOutput, theme, turns,
+    widgets::{label, list_row},
+};
 use crate::{
     bodies::BodyId,
     mesh::BUILTIN_NAMES,
@@ -102,21 +105,11 @@ fn rows(ui: &mut egui::Ui, sandbox: &Sandbox, out: &mut UiOutput) {
                     "The panels change the values of all objects, and show those of the first",
                 ),
             };
-            let (rect, response) =
-                ui.allocate_exact_size(egui::vec2(ui.available_width(), ROW_HEIGHT), egui::Sense::click());
-            let chosen = focus == object;
-            response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, chosen, &name));
+            let (rect, response, color) = list_row(ui, ROW_HEIGHT, (&name, focus == object));
             out.name(
                 object.map_or("object: all".to_owned(), |object| format!("object: {object}")),
                 &response,
             );
-            let visuals = ui.visuals();
-            if chosen {
-                ui.painter().rect_filled(rect, 2.0, visuals.selection.bg_fill);
-            } else if response.hovered() {
-                ui.painter().rect_filled(rect, 2.0, visuals.widgets.hovered.bg_fill);
-            }
-            let color = if chosen { visuals.selection.stroke.color } else { theme::TEXT };
             let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));
             let font = egui::FontId::proportional(12.5);
             let numbered = object.map_or(name.clone(), |object| format!("{}  {name}", object + 1));

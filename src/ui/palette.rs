@@ -1,6 +1,6 @@
 //! The command palette: Ctrl+P, type part of a name, Enter.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, path::PathBuf};
 
 use super::{Command, KeptSession, Keymap, Side, Tool, UiOutput, UiState, theme};
 use crate::{compute::Choice, render::Axis, scene::PieceEdit};
@@ -14,7 +14,7 @@ type Entry = (Cow<'static, str>, &'static str, Command);
 
 /// `earlier`: the sessions that can be reopened, the newest first.
 fn entries(earlier: &[KeptSession]) -> Vec<Entry> {
-    let mut all = vec![
+    let all = vec![
         ("Open a file", "Ctrl+O", Command::OpenDialog),
         ("Save the scene", "Ctrl+S", Command::SaveDialog),
         ("Save the scene under another name", "Ctrl+Shift+S", Command::SaveAsDialog),
@@ -79,24 +79,15 @@ fn entries(earlier: &[KeptSession]) -> Vec<Entry> {
         ("Run on the graphics adapter", "", Command::RunOn(Choice::Gpu)),
         ("Run on the processor", "", Command::RunOn(Choice::Cpu)),
     ];
-    let shapes = [
-        ("Open vase", "builtin:vase"),
-        ("Open column", "builtin:column"),
-        ("Open box", "builtin:box"),
-        ("Open sphere", "builtin:sphere"),
-        ("Open shell", "builtin:shell"),
-        ("Open cavity", "builtin:cavity"),
-        ("Open statue", "builtin:statue"),
-        ("Open pig", "builtin:pig"),
-        ("Open coin", "builtin:coin"),
-        ("Open brick", "builtin:brick"),
-        ("Open plate", "builtin:plate"),
-        ("Open shelf", "builtin:shelf"),
-    ];
-    all.extend(shapes.map(|(name, file)| (name, "", Command::Open(file.into()))));
-    let added = shapes.map(|(name, file)| (name.replace("Open", "Add"), Command::Add(file.into())));
+    let shapes = "vase column box sphere shell cavity statue pig coin brick plate shelf".split(' ');
     let mut all: Vec<Entry> = all.into_iter().map(|(name, keys, does)| (name.into(), keys, does)).collect();
-    all.extend(added.map(|(name, does)| (name.into(), "", does)));
+    let verbs: [(&str, fn(PathBuf) -> Command); 2] = [("Open", Command::Open), ("Add", Command::Add)];
+    for (verb, does) in verbs {
+        let entry = |shape: &str| -> Entry {
+            (format!("{verb} {shape}").into(), "", does(format!("builtin:{shape}").into()))
+        };
+        all.extend(shapes.clone().map(entry));
+    }
     let reopen = |(i, session): (usize, &KeptSession)| {
         (format!("Reopen the session: {}", session.label).into(), "", Command::Reopen(i))
     };

@@ -146,36 +146,26 @@ pub(super) fn show(
     numbers(ui, out, Tuning::CONTACTS, &mut new);
     walls_panel::show(ui, input, &mut new, out);
     pairs_panel::show(ui, state, input, &mut new, out);
-    let shown = [
+    let of_contacts = "Contact points with their normals: blue where bodies just touch, orange from half a cell deep, grey where \
+                       they are only near";
+    let of_columns = "Collision points of both surfaces (blue, orange) and the columns between them along x, y, z, as in the \
+                      paper, and in white the gradient of the shared volume; slower";
+    let of_bonds = "What holds cracked bodies together: grey without load, gold at half of its \
+                    strength, red where it is about to fail";
+    let of_stress = "How much the aimed blow, or the weight where nothing is aimed, pulls the surface apart: gold, the brighter the \
+                     more; elastic, on octree cells of level 5";
+    let of_weakness = "Where the body is weak whatever loads it: the cracks by which it comes apart most easily, the brighter the \
+                       weaker";
+    let mut shown = vec![
         (Touching::Off, "nothing", "No contacts"),
-        (
-            Touching::Contacts,
-            "contacts",
-            "Contact points with their normals: blue where bodies just touch, orange from half a cell deep, grey where \
-             they are only near",
-        ),
-        (
-            Touching::Columns,
-            "columns",
-            "Collision points of both surfaces (blue, orange) and the columns between them along x, y, z, as in the \
-             paper, and in white the gradient of the shared volume; slower",
-        ),
+        (Touching::Contacts, "contacts", of_contacts),
+        (Touching::Columns, "columns", of_columns),
+        (Touching::Bonds, "bonds", of_bonds),
+        (Touching::Stress, "stress", of_stress),
+        (Touching::Weakness, "weakness", of_weakness),
     ];
     // Columns are what the measure finds.
-    let bonds = (
-        Touching::Bonds,
-        "bonds",
-        "What holds cracked bodies together: grey without load, gold at half of its \
-                  strength, red where it is about to fail",
-    );
-    let mut shown = if has_measure() { shown.to_vec() } else { shown[..2].to_vec() };
-    shown.push(bonds);
-    let stress = "How much the aimed blow, or the weight where nothing is aimed, pulls the surface apart: gold, the brighter the \
-                  more; elastic, on octree cells of level 5";
-    shown.push((Touching::Stress, "stress", stress));
-    let weakness = "Where the body is weak whatever loads it: the cracks by which it comes apart most easily, the brighter the \
-                    weaker";
-    shown.push((Touching::Weakness, "weakness", weakness));
+    shown.retain(|(kind, ..)| *kind != Touching::Columns || has_measure());
     let title = ("touching", "Show", "What is drawn over the picture: contacts, loads of bonds, or stress");
     choice(ui, out, title, &mut new.view.touching, &shown);
     let tip = "Crumbs and dust that bonds leave where they fail: they fall and settle, and push nothing";

@@ -7,7 +7,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
     Command, Tool, UiInput, UiOutput, size_histogram, theme,
-    widgets::{grouped, label},
+    widgets::{grouped, label, list_row},
 };
 use crate::{
     bodies::BodyId,
@@ -256,23 +256,11 @@ fn clicked_rows(
 
 /// Draws a row of the list; returns whether it was clicked.
 fn piece(ui: &mut egui::Ui, sandbox: &Sandbox, row: &PieceRow, unit: SizeUnit, out: &mut UiOutput) -> bool {
-    let (rect, response) =
-        ui.allocate_exact_size(egui::vec2(ui.available_width(), ROW_HEIGHT), egui::Sense::click());
     let selected = sandbox.selection().contains(row.id);
     let name = sandbox.piece_name(row);
-    response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, selected, &name));
+    let (rect, response, color) = list_row(ui, ROW_HEIGHT, (&name, selected));
     out.name(format!("piece: {name}"), &response);
-    let visuals = ui.visuals();
-    if selected {
-        ui.painter().rect_filled(rect, 2.0, visuals.selection.bg_fill);
-    } else if response.hovered() {
-        ui.painter().rect_filled(rect, 2.0, visuals.widgets.hovered.bg_fill);
-    }
-    let color = match (selected, row.status.hidden) {
-        (true, _) => visuals.selection.stroke.color,
-        (false, true) => theme::DIM,
-        (false, false) => theme::TEXT,
-    };
+    let color = if row.status.hidden && !selected { theme::DIM } else { color };
     let told = match (row.status.hidden, row.status.locked) {
         (false, false) => String::new(),
         (true, false) => " (hidden)".to_owned(),

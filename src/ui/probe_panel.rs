@@ -78,9 +78,7 @@ fn rows(ui: &mut egui::Ui, probe: &Probe) {
         };
         let triangle = mesh.triangle.map_or_else(String::new, |triangle| format!(", triangle {triangle}"));
         figure(ui, "Surface", format!("{face}{triangle}"));
-        if let Some(normal) = mesh.normal {
-            figure(ui, "Normal", normal.map(thousandths).join(", "));
-        }
+        known(ui, "Normal", mesh.normal.map(|normal| normal.map(thousandths).join(", ")));
         figure(ui, "Mass", format!("{:.4} kg", mesh.mass_kg));
         ui.label(egui::RichText::new("The voxel stands in for the surface:").small().color(theme::DIM));
     }
@@ -96,44 +94,28 @@ fn rows(ui: &mut egui::Ui, probe: &Probe) {
     if probe.node.size > 1 {
         figure(ui, "Octant", format!("{} voxels a side, level {}", probe.node.size, probe.node.level));
     }
-    if let Some(coverage) = probe.boundary.coverage {
-        figure(ui, "Coverage", format!("{coverage:.4}"));
-    }
+    known(ui, "Coverage", probe.boundary.coverage.map(|coverage| format!("{coverage:.4}")));
     let plane =
         |of: &ProbePlane| format!("{}; {}", of.normal.map(thousandths).join(", "), thousandths(of.offset));
-    if let Some(surface) = &probe.boundary.surface {
-        figure(ui, "Plane", plane(surface));
-    }
-    if let Some(cut) = &probe.boundary.cut {
-        figure(ui, "Second plane", plane(cut));
-    }
+    known(ui, "Plane", probe.boundary.surface.as_ref().map(plane));
+    known(ui, "Second plane", probe.boundary.cut.as_ref().map(plane));
     let numbers = [("Piece", probe.piece), ("Cell", probe.cell), ("Generation", probe.generation)];
     for (name, number) in numbers {
-        if let Some(number) = number {
-            figure(ui, name, number.to_string());
-        }
+        known(ui, name, number.map(|number| number.to_string()));
     }
-    if let Some(made_by) = &probe.made_by {
-        figure(ui, "Break", format!("{}, random seed {}", made_by.number + 1, made_by.rng));
-    }
+    let made_by = probe.made_by.as_ref();
+    known(ui, "Break", made_by.map(|of| format!("{}, random seed {}", of.number + 1, of.rng)));
     for (name, seed) in ["Nearest seed", "Next seed"].into_iter().zip(&probe.seeds) {
         seed_row(ui, name, seed);
     }
-    for (name, distance) in
-        [("To its seed", probe.distance_to_seed), ("To the crack", probe.distance_to_crack)]
-    {
-        if let Some(distance) = distance {
-            figure(ui, name, format!("{} voxels", thousandths(distance)));
-        }
-    }
+    let voxels = |distance: f64| format!("{} voxels", thousandths(distance));
+    known(ui, "To its seed", probe.distance_to_seed.map(voxels));
+    known(ui, "To the crack", probe.distance_to_crack.map(voxels));
+    let unit = probe.stress_load.map_or("Pa", StressLoad::unit);
     for (name, pascals) in [("Tension", probe.stress_pa), ("Von Mises", probe.von_mises_pa)] {
-        if let Some(pascals) = pascals {
-            figure(ui, name, format!("{pascals:.3e} {}", probe.stress_load.map_or("Pa", StressLoad::unit)));
-        }
+        known(ui, name, pascals.map(|pascals| format!("{pascals:.3e} {unit}")));
     }
-    if let Some(load) = probe.stress_load {
-        figure(ui, "Stress of", load.in_words());
-    }
+    known(ui, "Stress of", probe.stress_load.map(StressLoad::in_words));
     if let Some(corners) = probe.corners {
         let mut owners = corners.to_vec();
         owners.sort_unstable();
@@ -155,9 +137,14 @@ fn rows(ui: &mut egui::Ui, probe: &Probe) {
         figure(ui, "Label", text);
         figure(ui, "Island", label.island.to_string());
     }
-    if let Some(transition) = &probe.transition {
-        let text = format!("{} of its triangles touch", transition.triangles.len());
-        figure(ui, "Transition voxel", text);
+    let touching = probe.transition.as_ref().map(|voxel| voxel.triangles.len());
+    known(ui, "Transition voxel", touching.map(|count| format!("{count} of its triangles touch")));
+}
+
+/// A figure, where it is known.
+fn known(ui: &mut egui::Ui, name: &str, value: Option<impl Into<String>>) {
+    if let Some(value) = value {
+        figure(ui, name, value);
     }
 }
 

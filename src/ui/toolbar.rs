@@ -22,43 +22,15 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
             ui.spacing_mut().button_padding.x = 5.0;
             ui.spacing_mut().item_spacing.x = 4.0;
         }
-        button(
-            ui,
-            out,
-            "open",
-            "Open",
-            "Open a mesh or a scene (Ctrl+O); files can also be dropped here",
-            true,
-            Command::OpenDialog,
-        );
-        button(
-            ui,
-            out,
-            "save",
-            "Save",
-            "Save the scene over its file (Ctrl+S); Ctrl+Shift+S asks for a name",
-            input.sandbox.is_some(),
-            Command::SaveDialog,
-        );
+        let tip = "Open a mesh or a scene (Ctrl+O); files can also be dropped here";
+        button(ui, out, "open", "Open", tip, true, Command::OpenDialog);
+        let tip = "Save the scene over its file (Ctrl+S); Ctrl+Shift+S asks for a name";
+        button(ui, out, "save", "Save", tip, input.sandbox.is_some(), Command::SaveDialog);
         let there = input.sandbox.is_some_and(|s| !s.bodies().is_empty());
-        button(
-            ui,
-            out,
-            "export",
-            "Export",
-            "Write the pieces as meshes, voxels or arrays (Ctrl+E)",
-            there,
-            Command::ToggleExport,
-        );
-        button(
-            ui,
-            out,
-            "picture",
-            "Picture",
-            "Write a picture of the view, fully refined (F12); View has its size",
-            input.sandbox.is_some(),
-            Command::Picture,
-        );
+        let tip = "Write the pieces as meshes, voxels or arrays (Ctrl+E)";
+        button(ui, out, "export", "Export", tip, there, Command::ToggleExport);
+        let tip = "Write a picture of the view, fully refined (F12); View has its size";
+        button(ui, out, "picture", "Picture", tip, input.sandbox.is_some(), Command::Picture);
         ui.separator();
         let history = input.sandbox.map(crate::scene::Sandbox::history);
         let undo = history.and_then(|h| h.undo_label());
@@ -89,15 +61,8 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
             tools(ui, input, out);
         }
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            button(
-                ui,
-                out,
-                "frame",
-                "Frame",
-                "Show everything (Home); F shows what is selected or under the pointer, X, Y and Z look along the axes",
-                ready,
-                Command::FrameAll,
-            );
+            let tip = "Show everything (Home); F shows what is selected or under the pointer, X, Y and Z look along the axes";
+            button(ui, out, "frame", "Frame", tip, ready, Command::FrameAll);
             if !is_tight {
                 palette(ui, out);
             }
@@ -127,36 +92,22 @@ fn palette(ui: &mut egui::Ui, out: &mut UiOutput) {
 
 /// The buttons that choose the tool.
 fn tools(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
+    let of_impact = "A click pins a blow to tune, Enter breaks (I); Ctrl+click does so with any tool";
+    let of_brush =
+        "A drag on the object paints smaller pieces, no cracks, weaker bonds or anchors; Shift erases (P)";
+    let of_select = "A click selects a piece, Shift+click adds it or takes it out, a drag beside the object selects what lies in a \
+                     rectangle (S); Pieces on the right lists them";
+    let of_move =
+        "A click chooses an object or a piece; its arrows move it, its rings turn it, its cube sizes it (M)";
     let tools = [
         (Tool::Hammer, "hammer", "Hammer", "A click breaks; hovering shows where (H)"),
-        (
-            Tool::Impact,
-            "impact",
-            "Impact",
-            "A click pins a blow to tune, Enter breaks (I); Ctrl+click does so with any tool",
-        ),
+        (Tool::Impact, "impact", "Impact", of_impact),
         (Tool::Keep, "keep", "Keep", "A click on a cell of the pinned blow lets it stay with the body (K)"),
-        (
-            Tool::Brush,
-            "brush",
-            "Brush",
-            "A drag on the object paints smaller pieces, no cracks, weaker bonds or anchors; Shift erases (P)",
-        ),
+        (Tool::Brush, "brush", "Brush", of_brush),
         (Tool::Hand, "hand", "Hand", "Drag a body about by a spring, while time runs (G)"),
         (Tool::Throw, "throw", "Throw", "A click throws a ball or a box from the eye (T)"),
-        (
-            Tool::Select,
-            "select",
-            "Select",
-            "A click selects a piece, Shift+click adds it or takes it out, a drag beside the object selects what lies in a \
-             rectangle (S); Pieces on the right lists them",
-        ),
-        (
-            Tool::Move,
-            "move",
-            "Move",
-            "A click chooses an object or a piece; its arrows move it, its rings turn it, its cube sizes it (M)",
-        ),
+        (Tool::Select, "select", "Select", of_select),
+        (Tool::Move, "move", "Move", of_move),
         (Tool::Probe, "probe", "Probe", "A click says everything about a voxel (V)"),
     ];
     ui.spacing_mut().item_spacing.x = ui.spacing().item_spacing.x.min(3.0);

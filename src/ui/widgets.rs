@@ -258,6 +258,26 @@ pub fn row(ui: &mut egui::Ui, contents: impl FnOnce(&mut egui::Ui)) {
     ui.allocate_ui_with_layout(size, egui::Layout::left_to_right(egui::Align::Center), contents);
 }
 
+/// An empty row of a list, `height` points high, which is lit while it is chosen or under the pointer: its place, its response, and
+/// the colour of text on it.
+pub fn list_row(
+    ui: &mut egui::Ui,
+    height: f32,
+    (name, is_chosen): (&str, bool),
+) -> (egui::Rect, egui::Response, egui::Color32) {
+    let size = egui::vec2(ui.available_width(), height);
+    let (rect, response) = ui.allocate_exact_size(size, egui::Sense::click());
+    response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, is_chosen, name));
+    let visuals = ui.visuals();
+    if is_chosen {
+        ui.painter().rect_filled(rect, 2.0, visuals.selection.bg_fill);
+    } else if response.hovered() {
+        ui.painter().rect_filled(rect, 2.0, visuals.widgets.hovered.bg_fill);
+    }
+    let color = if is_chosen { visuals.selection.stroke.color } else { theme::TEXT };
+    (rect, response, color)
+}
+
 /// A table row: a label and a figure.
 pub fn figure(ui: &mut egui::Ui, name: &str, value: impl Into<String>) {
     row(ui, |ui| {

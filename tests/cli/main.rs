@@ -19,6 +19,7 @@ mod objects;
 mod package;
 mod paper;
 mod overlays;
+mod pictures;
 mod repeat;
 mod presets;
 mod probe;

@@ -1,6 +1,10 @@
-"""Figures of docs/fracture.md about crack surfaces: regions inside a transition voxel, and the cases of dusty surfaces."""
+"""Figures of docs/fracture.md about crack surfaces: regions inside a transition voxel, the cases of dusty surfaces, and where
+cracks end."""
 
-from .svg import BLUE, CELLS, GOLD, GREY, INK, ORANGE, PAPER, RED, VIOLET, Page, mix, square
+import math
+import random
+
+from .svg import BLUE, CELLS, FAINT, GOLD, GREY, INK, ORANGE, PAPER, RED, VIOLET, Page, cell, mix, nearest, square
 
 
 def _toward(a, b, share):
@@ -179,4 +183,211 @@ def dusty_cases():
     return page
 
 
-FIGURES = {"fracture-cones": cones, "fracture-dusty-cases": dusty_cases}
+def rough():
+    """Separation points: in the plane, and in one transition voxel."""
+    page = Page(800, 350, "Separation points in transition voxels, and the triangles between them")
+    rng = random.Random(11)
+    ox, oy, s, n = 30, 52, 62, 4
+    page.text((ox, 30), "in the plane: points on edges, joined through each voxel", 13, bold=True)
+    seeds = [(1.0, 1.3), (2.9, 2.7)]
+    owner = lambda i, j: nearest(seeds, (i, j))
+    at = lambda p: (ox + p[0] * s, oy + p[1] * s)
+    edge = {}
+    for i in range(n + 1):
+        for j in range(n + 1):
+            for a, b in (((i, j), (i + 1, j)), ((i, j), (i, j + 1))):
+                if max(b) <= n and owner(*a) != owner(*b):
+                    t = min(0.92, max(0.08, 0.5 + rng.uniform(-0.42, 0.42)))
+                    edge[a, b] = (a[0] + (b[0] - a[0]) * t, a[1] + (b[1] - a[1]) * t)
+    for i in range(n):
+        for j in range(n):
+            sides = [
+                ((i, j), (i + 1, j)),
+                ((i, j + 1), (i + 1, j + 1)),
+                ((i, j), (i, j + 1)),
+                ((i + 1, j), (i + 1, j + 1)),
+            ]
+            found = [edge[e] for e in sides if e in edge]
+            page.rect(*at((i, j)), s, s, fill="#fff4d6" if found else "#f9fafb", stroke=GREY, width=1)
+    for i in range(n):
+        for j in range(n):
+            sides = [
+                ((i, j), (i + 1, j)),
+                ((i, j + 1), (i + 1, j + 1)),
+                ((i, j), (i, j + 1)),
+                ((i + 1, j), (i + 1, j + 1)),
+            ]
+            found = [edge[e] for e in sides if e in edge]
+            if found:
+                x, y = sum(p[0] for p in found) / len(found), sum(p[1] for p in found) / len(found)
+                middle = (x + rng.uniform(-0.18, 0.18), y + rng.uniform(-0.18, 0.18))
+                for p in found:
+                    page.line(at(p), at(middle), stroke=RED, width=2.5)
+                page.dot(at(middle), 4.5, GOLD)
+    for p in edge.values():
+        page.dot(at(p), 4.5, BLUE)
+    for i in range(n + 1):
+        for j in range(n + 1):
+            page.circle(at((i, j)), 3.5, fill=CELLS[owner(i, j)], stroke=INK, width=1)
+    line = cell(seeds, 0, square(0, 0, n))
+    mid = [p for p in line if abs(math.dist(p, seeds[0]) - math.dist(p, seeds[1])) < 1e-6]
+    page.line(at(mid[0]), at(mid[-1]), stroke=GREY, width=1.2, dash="5 4")
+    page.lines((ox, oy + n * s + 22), ["dashed: the plane half way; red: the rough crack"], 12, GREY)
+
+    page.text((430, 30), "in space: one transition voxel, three cells", 13, bold=True)
+
+    def view(p):
+        x, y, z = p
+        return (560 + (x - y) * 128 * 0.866, 322 - z * 128 - (x + y) * 128 * 0.4)
+
+    colour = {0: CELLS[0], 1: CELLS[1], 2: CELLS[2]}
+    own = {(i, j, k): (2 if k else 0 if i == 0 else 1) for i in (0, 1) for j in (0, 1) for k in (0, 1)}
+    edges = [(a, b) for a in own for b in own if sum(abs(p - q) for p, q in zip(a, b)) == 1 and a < b]
+    point = {}
+    for a, b in edges:
+        if own[a] != own[b]:
+            t = 0.5 + rng.uniform(-0.2, 0.2)
+            point[a, b] = tuple(p + (q - p) * t for p, q in zip(a, b))
+    faces = [(axis, side) for axis in range(3) for side in (0, 1)]
+    face_point, on_face = {}, {}
+    for axis, side in faces:
+        found = [e for e in point if all(end[axis] == side for end in e)]
+        if found:
+            on_face[axis, side] = found
+            face_point[axis, side] = tuple(sum(point[e][k] for e in found) / len(found) for k in range(3))
+    middle = tuple(sum(p[k] for p in face_point.values()) / len(face_point) for k in range(3))
+    triangles = [(point[e], face_point[f], middle) for f in on_face for e in on_face[f]]
+    for t in sorted(triangles, key=lambda t: -sum(p[0] + p[1] for p in t)):
+        page.polygon([view(p) for p in t], fill=mix(RED, PAPER, 0.72), stroke=RED, width=1, opacity=0.85)
+    for a, b in edges:
+        hidden = (1, 1, 0) in (a, b)
+        page.line(view(a), view(b), stroke=GREY if hidden else INK, width=1.5, dash="4 4" if hidden else None)
+    for p in point.values():
+        page.dot(view(p), 4.5, BLUE)
+    for p in face_point.values():
+        page.dot(view(p), 4.5, VIOLET)
+    page.dot(view(middle), 5, GOLD)
+    for corner, k in own.items():
+        page.circle(view(corner), 6, fill=colour[k], stroke=INK, width=1)
+    for row, (color, word) in enumerate(((BLUE, "edge points"), (VIOLET, "face points"), (GOLD, "voxel point"))):
+        page.dot((704, 60 + row * 20), 4.5, color)
+        page.text((714, 64 + row * 20), word, 12)
+    return page
+
+
+def dusty():
+    """Split points: a gap between two borders, and what becomes of leaves in it."""
+    page = Page(800, 300, "Each edge point becomes two; between the borders lies dust")
+    rng = random.Random(3)
+    ox, oy, s = 30, 52, 80
+    page.text((ox, 30), "split points in transition voxels", 13, bold=True)
+    middle = [0.95 + rng.uniform(-0.2, 0.2) for _ in range(8)]
+    half = [0.18 + rng.uniform(-0.1, 0.06) for _ in range(8)]
+    at = lambda p: (ox + p[0] * s, oy + p[1] * s)
+    upper = [(i, middle[i] - half[i]) for i in range(5)]
+    lower = [(i, middle[i] + half[i]) for i in range(5)]
+    page.polygon([at(p) for p in [(0, 0), (4, 0), *upper[::-1]]], fill=CELLS[0], stroke="none")
+    page.polygon([at(p) for p in [(0, 2), (4, 2), *lower[::-1]]], fill=CELLS[1], stroke="none")
+    for i in range(5):
+        page.line(at((i, 0)), at((i, 2)), stroke=GREY, width=1)
+    for j in range(3):
+        page.line(at((0, j)), at((4, j)), stroke=GREY, width=1)
+    page.polyline([at(p) for p in upper], stroke=BLUE, width=2.5)
+    page.polyline([at(p) for p in lower], stroke=ORANGE, width=2.5)
+    for i in range(5):
+        page.dot(at((i, middle[i])), 3, GREY)
+        page.arrow(at((i, middle[i])), at(upper[i]), BLUE, 1.5)
+        page.arrow(at((i, middle[i])), at(lower[i]), ORANGE, 1.5)
+    page.text(at((2.5, 0.93)), "dust", 14, GREY, "middle")
+    page.text(at((0.12, 0.25)), "piece A", 13)
+    page.text(at((0.12, 1.85)), "piece B", 13)
+    page.lines(
+        (ox, oy + 2 * s + 24),
+        [
+            "grey: where the edge would be crossed without a gap.",
+            "Each point moves by half the width times",
+            "(1 - irregularity x noise) towards its own corner.",
+        ],
+        12,
+        GREY,
+    )
+
+    ox2, cells = 420, 22
+    page.text((ox2, 30), "the leaves of that crack", 13, bold=True)
+    size = 340 / cells
+    height = lambda row, x: row[int(x)][1] + (row[int(x) + 1][1] - row[int(x)][1]) * (x - int(x))
+    for i in range(cells):
+        for j in range(11):
+            xs = [min(3.999, (i + k / 4) / cells * 4) for k in range(5)]
+            ys = [(j + k / 4) / 11 * 2 for k in range(5)]
+            state = {(y < height(upper, x), y > height(lower, x)) for x in xs for y in ys}
+            a, b, dust = (True, False) in state, (False, True) in state, (False, False) in state
+            if a and dust:
+                fill = mix(BLUE, PAPER, 0.35)
+            elif b and dust:
+                fill = mix(ORANGE, PAPER, 0.35)
+            else:
+                fill = CELLS[0] if a else CELLS[1] if b else "#f4f6f8"
+            page.rect(
+                ox2 + i * size,
+                oy + j * size,
+                size,
+                size,
+                fill=fill,
+                stroke=PAPER if fill != "#f4f6f8" else FAINT,
+                width=0.8,
+            )
+    page.lines(
+        (ox2, oy + 11 * size + 20),
+        ["dark: a leaf at one border: half is the piece's, half dust;", "light grey: all dust"],
+        12,
+        GREY,
+    )
+    return page
+
+
+def local():
+    """A local fracture: cells beyond a radius stay one body."""
+    page = Page(800, 300, "A local fracture: what is far from the blow stays one body")
+    rng = random.Random(8)
+    hit, radius = (0.0, 0.45), 0.42
+    seeds = [(rng.random() * 1.5, rng.random()) for _ in range(34)]
+    for panel, name in enumerate(("all cells break", "within the radius only")):
+        ox, oy, side = 40 + panel * 385, 44, 220
+        at = lambda p: (ox + p[0] * side, oy + p[1] * side)
+        page.text((ox, 28), name, 13, bold=True)
+        box = square(0, 0, 1.5, 1)
+        for k, s in enumerate(seeds):
+            keep = panel == 1 and math.dist(s, hit) > radius
+            shape = [at(p) for p in cell(seeds, k, box)]
+            fill = "#dde3ea" if keep else mix(CELLS[k % 9], PAPER, 0.15)
+            page.polygon(shape, fill=fill, stroke=fill if keep else INK, width=1)
+        if panel == 1:
+            for k, s in enumerate(seeds):
+                if math.dist(s, hit) <= radius:
+                    page.polygon([at(p) for p in cell(seeds, k, box)], stroke=INK, width=1)
+            angle = math.degrees(math.asin(hit[1] / radius)) if radius > hit[1] else 90
+            page.arc(at(hit), radius * side, -angle, angle, stroke=BLUE, width=1.5, dash="5 4")
+            page.measure(at(hit), at((hit[0] + radius, hit[1])), BLUE)
+            page.text((at((radius * 0.8, hit[1]))[0], at(hit)[1] - 8), "R", 14, BLUE, "middle", True)
+            page.text(at((1.0, 0.52)), "one object", 13, GREY, "middle")
+        for s in seeds:
+            page.dot(at(s), 2.2)
+        page.polygon([at(p) for p in box], stroke=INK, width=1.5)
+        page.arrow((ox - 32, at(hit)[1]), (ox - 2, at(hit)[1]), RED, 3)
+    page.text(
+        (40, 288),
+        "A seed farther from the impact than R gives its cell to the kept body; faces within it are never made.",
+        12,
+        GREY,
+    )
+    return page
+
+
+FIGURES = {
+    "fracture-rough": rough,
+    "fracture-dusty": dusty,
+    "fracture-local": local,
+    "fracture-cones": cones,
+    "fracture-dusty-cases": dusty_cases,
+}

@@ -178,6 +178,7 @@ impl Parameter {
     }
 
     /// A row of a table in a document: field, unit, default, meaning with the range.
+    #[cfg(any(test, feature = "testing"))]
     #[must_use]
     pub fn document_row(&self, default: &Value) -> String {
         let tables = ["crack.", "interior.", "view."];
@@ -279,6 +280,7 @@ impl<T> Row<T> {
     }
 
     /// A row of a table in a document, with the default that `usual` has.
+    #[cfg(any(test, feature = "testing"))]
     pub fn document_row(&self, usual: &T) -> String {
         self.of.document_row(&(self.read)(usual))
     }

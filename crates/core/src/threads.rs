@@ -4,8 +4,16 @@
 //! and has no threads here, and work that is handed to it would wait for ever. In: work. Out: its result, made in a pool of
 //! its own where this process was forked. A pool takes a tenth of a millisecond. One for all calls would be cheaper, but then
 //! a thread that waits for its own parts could take up another call's work, which may wait for what the first one holds.
+//!
+//! [`Pending`] is what a thread makes for a caller that does not wait, as a window's thread must not.
 
-use std::{sync::OnceLock, thread::JoinHandle};
+use std::{
+    sync::{
+        OnceLock,
+        mpsc::{self, Receiver, TryRecvError},
+    },
+    thread::JoinHandle,
+};
 
 use rayon::{ThreadPoolBuildError, ThreadPoolBuilder};
 
@@ -42,9 +50,42 @@ fn within_pool<T: Send>(is_forked: bool, work: impl FnOnce() -> T + Send) -> Res
     Ok(ThreadPoolBuilder::new().stack_size(STACK).build()?.install(work))
 }
 
+/// Runs `work` on this many threads that it has for itself, or on one for each core where `threads` is 0; on the calling
+/// thread where the system starts none.
+pub fn alone<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
+    match ThreadPoolBuilder::new().num_threads(threads).build() {
+        Ok(pool) => pool.install(work),
+        Err(_) => work(),
+    }
+}
+
 /// Starts a thread that runs `work` as [`within`] does. Work that has no threads is dropped, as it is after a panic.
 pub fn spawn(work: impl FnOnce() + Send + 'static) -> JoinHandle<()> {
     std::thread::spawn(|| drop(within(work)))
+}
+
+/// What a thread makes. The thread also goes on where this is dropped; nobody has the result then.
+pub struct Pending<T>(Receiver<T>);
+
+impl<T: Send + 'static> Pending<T> {
+    /// Starts a thread that runs `make` as [`within`] does.
+    pub fn start(make: impl FnOnce() -> T + Send + 'static) -> Self {
+        let (sender, receiver) = mpsc::channel();
+        let run = move || drop(within(move || drop(sender.send(make()))));
+        // Where the system refuses a thread, there is no result.
+        drop(std::thread::Builder::new().spawn(run));
+        Self(receiver)
+    }
+
+    /// The result, once; `None` while the thread works. Where there is no result, as after a panic, what `stopped` gives. Never
+    /// waits.
+    pub fn poll(&self, stopped: impl FnOnce() -> T) -> Option<T> {
+        match self.0.try_recv() {
+            Ok(made) => Some(made),
+            Err(TryRecvError::Empty) => None,
+            Err(TryRecvError::Disconnected) => Some(stopped()),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -71,6 +112,23 @@ mod tests {
         assert!(!is_forked(), "nobody noted a process");
         note_process();
         assert!(!is_forked());
+    }
+
+    #[test]
+    fn what_a_thread_makes_comes_once_and_a_thread_that_stops_is_told_of() {
+        let come = |pending: &Pending<u32>| {
+            let polls = std::iter::repeat_with(|| {
+                std::thread::sleep(std::time::Duration::from_millis(1));
+                pending.poll(|| 0)
+            });
+            polls.take(10_000).flatten().next()
+        };
+        let (sender, receiver) = mpsc::channel();
+        let made = Pending::start(move || receiver.recv().unwrap_or(1));
+        assert_eq!(made.poll(|| 0), None, "a poll waits for nothing");
+        sender.send(7).unwrap();
+        assert_eq!([come(&made), come(&made)], [Some(7), Some(0)]);
+        assert_eq!(come(&Pending::<u32>::start(|| panic!("as planned"))), Some(0));
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use glam::DVec3;
 use kintsugi_core::{
-    shape::{Octree, Shape},
+    shape::Octree,
     svo::{Key, morton},
 };
 
@@ -122,14 +122,6 @@ impl ElasticBody {
         };
         body.faces = body.outer_faces();
         Ok(body)
-    }
-
-    /// The cells of a shape's octree, or of the voxels of its surface.
-    ///
-    /// # Errors
-    /// [`ElasticError::NoVoxels`] for a shape without an octree, and those of [`ElasticBody::new`].
-    pub fn of_shape(shape: &Shape, level: u32, material: Material) -> Result<Self, ElasticError> {
-        Self::new(shape.as_octree().ok_or(ElasticError::NoVoxels)?, level, material)
     }
 
     /// Number of cells.

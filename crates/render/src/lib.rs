@@ -35,7 +35,7 @@ pub(crate) use tests::{layouts, run_every_kernel};
 
 pub use backdrop::Backdrop;
 pub use blit::Blit;
-pub use camera::{Axis, Camera, CameraAxes, PickBody, PickHit, pick, pick_ray};
+pub use camera::{Axis, Camera, CameraAxes};
 pub use clip::{Clip, Clips};
 pub use frame::{BodySeams, CellMarks, ColorBy, FrameInput, PieceMark, PixelHit, RenderBody, RenderOptions};
 pub use lens::Lens;

@@ -200,12 +200,6 @@ impl Lighting {
         }
         Ok(())
     }
-
-    /// Azimuth and height of the sun, radians; see [`azimuth_and_height`].
-    #[must_use]
-    pub fn azimuth_and_height(&self) -> (f64, f64) {
-        azimuth_and_height(self.sun_direction)
-    }
 }
 
 /// Azimuth and height of a direction, radians. An azimuth of 0 is +z, and grows towards +x; a height is above the
@@ -254,7 +248,7 @@ mod tests {
     fn azimuth_and_height_come_back() {
         for (azimuth, height) in [(0.0, 0.0), (0.7, 0.3), (-2.9, 1.2), (3.1, -0.8), (1.55, 1.5)] {
             let lighting = Lighting { sun_direction: direction_at(azimuth, height), ..Lighting::default() };
-            let back = lighting.azimuth_and_height();
+            let back = azimuth_and_height(lighting.sun_direction);
             assert!((back.0 - azimuth).abs() < 1e-12 && (back.1 - height).abs() < 1e-12, "{back:?}");
             assert!((lighting.sun_direction.length() - 1.0).abs() < 1e-12);
         }

@@ -232,7 +232,7 @@ fn rows_of(m: Mat4) -> [[f32; 4]; 3] {
 }
 
 /// World box of a transformed grid box, slightly enlarged so that rounding cannot cut a face off.
-pub(super) fn transformed_box(m: Mat4, low: Vec3, high: Vec3) -> (Vec3, Vec3) {
+fn transformed_box(m: Mat4, low: Vec3, high: Vec3) -> (Vec3, Vec3) {
     let centre = m.transform_point3(low.midpoint(high));
     let half = (high - low) * 0.5;
     let reach = m.x_axis.truncate().abs() * half.x
@@ -279,47 +279,15 @@ fn hierarchy(mut leaves: Vec<BoxData>) -> Vec<BoxData> {
 /// Colours distinguishable by all eyes: any two differ (CIE76) by more than 11 for normal sight, and by more than 10
 /// without red or green cones. Found by repeatedly taking the farthest of all colours of medium chroma; consecutive
 /// colours differ most.
+#[rustfmt::skip]
 const COLORS: [[u8; 3]; 40] = [
-    [196, 64, 112],
-    [244, 220, 40],
-    [40, 112, 244],
-    [160, 40, 52],
-    [64, 220, 244],
-    [208, 232, 88],
-    [40, 52, 184],
-    [160, 244, 232],
-    [244, 160, 40],
-    [76, 52, 160],
-    [172, 196, 172],
-    [220, 124, 40],
-    [88, 52, 136],
-    [220, 232, 196],
-    [220, 40, 40],
-    [88, 88, 208],
-    [196, 148, 184],
-    [184, 244, 160],
-    [100, 100, 196],
-    [136, 40, 76],
-    [232, 232, 124],
-    [40, 148, 244],
-    [76, 100, 64],
-    [232, 172, 76],
-    [40, 172, 244],
-    [208, 52, 88],
-    [136, 64, 136],
-    [220, 184, 112],
-    [52, 196, 244],
-    [124, 40, 100],
-    [232, 100, 76],
-    [184, 148, 208],
-    [196, 196, 148],
-    [124, 124, 52],
-    [76, 136, 136],
-    [148, 124, 208],
-    [148, 160, 100],
-    [232, 88, 148],
-    [172, 100, 172],
-    [184, 136, 124],
+    [196, 64, 112], [244, 220, 40], [40, 112, 244], [160, 40, 52], [64, 220, 244], [208, 232, 88],
+    [40, 52, 184], [160, 244, 232], [244, 160, 40], [76, 52, 160], [172, 196, 172], [220, 124, 40],
+    [88, 52, 136], [220, 232, 196], [220, 40, 40], [88, 88, 208], [196, 148, 184], [184, 244, 160],
+    [100, 100, 196], [136, 40, 76], [232, 232, 124], [40, 148, 244], [76, 100, 64], [232, 172, 76],
+    [40, 172, 244], [208, 52, 88], [136, 64, 136], [220, 184, 112], [52, 196, 244], [124, 40, 100],
+    [232, 100, 76], [184, 148, 208], [196, 196, 148], [124, 124, 52], [76, 136, 136], [148, 124, 208],
+    [148, 160, 100], [232, 88, 148], [172, 100, 172], [184, 136, 124],
 ];
 /// Shades for a second and third round of the colours, parts of 256.
 const SHADES: [u32; 3] = [256, 214, 236];

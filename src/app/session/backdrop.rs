@@ -3,15 +3,15 @@
 //!
 //! In: its file. Out: one undoable change of the tuned values, once a worker has read it.
 
-use std::{path::Path, sync::mpsc};
+use std::path::Path;
 
 use super::Session;
-use crate::{files, render::Backdrop, ui::NoticeKind};
+use crate::{files, render::Backdrop, threads::Pending, ui::NoticeKind};
 
 /// The picture that a worker reads.
 #[derive(Default)]
 pub(super) struct Backdrops {
-    reading: Option<mpsc::Receiver<Result<Backdrop, String>>>,
+    reading: Option<Pending<Result<Backdrop, String>>>,
 }
 
 /// Whether a file is a picture of light, by its ending; other pictures that are dropped are cracks.
@@ -28,14 +28,10 @@ impl Session {
             Ok(name) => name.to_owned(),
             Err(why) => return self.say(NoticeKind::Error, format!("{}: {why}", path.display())),
         };
-        let (sender, receiver) = mpsc::channel();
-        std::thread::spawn(move || {
+        self.backdrops.reading = Some(Pending::start(move || {
             let mut backdrop = Backdrop::of_file(name);
-            let read = backdrop.open().map(|()| backdrop);
-            // The channel is closed when another picture is named, or the window has closed.
-            let _ = sender.send(read);
-        });
-        self.backdrops.reading = Some(receiver);
+            backdrop.open().map(|()| backdrop)
+        }));
     }
 
     /// Whether such a picture is being read.
@@ -45,13 +41,9 @@ impl Session {
 
     /// Puts a picture that was read behind the scene, turned and as bright as the one that was there.
     pub(super) fn take_in_backdrop(&mut self) {
-        let read = match self.backdrops.reading.as_ref().map(mpsc::Receiver::try_recv) {
-            None | Some(Err(mpsc::TryRecvError::Empty)) => return,
-            Some(Ok(read)) => read,
-            Some(Err(mpsc::TryRecvError::Disconnected)) => {
-                Err("reading the picture stopped unexpectedly; name it again".into())
-            }
-        };
+        let stopped = || Err("reading the picture stopped unexpectedly; name it again".into());
+        let reading = self.backdrops.reading.as_ref();
+        let Some(read) = reading.and_then(|reading| reading.poll(stopped)) else { return };
         self.backdrops.reading = None;
         let Some(sandbox) = &mut self.sandbox else { return };
         match read {

@@ -3,22 +3,20 @@
 //!
 //! In: its file. Out: the file as the seeds of the tuned fracture, once a worker has read that it holds areas, or bodies.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::mpsc,
-};
+use std::path::{Path, PathBuf};
 
 use super::Session;
 use crate::{
     fracture::{FractureParams, SeedSource, Surface, cutter},
     scene::{PICTURES, SceneError, read_seeds},
+    threads::Pending,
     ui::NoticeKind,
 };
 
 /// The picture that a worker reads.
 #[derive(Default)]
 pub(super) struct CrackPictures {
-    reading: Option<(PathBuf, mpsc::Receiver<Result<SeedSource, SceneError>>)>,
+    reading: Option<(PathBuf, Pending<Result<SeedSource, SceneError>>)>,
 }
 
 /// Whether a file is a picture, by its ending.
@@ -30,15 +28,10 @@ pub(super) fn is_picture(path: &Path) -> bool {
 impl Session {
     /// Begins to read a picture of cracks, or a mesh to cut by.
     pub(super) fn begin_crack_picture(&mut self, path: &Path) {
-        let (sender, receiver) = mpsc::channel();
         // A scene that is saved elsewhere names the file relative to itself.
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let file = path.clone();
-        std::thread::spawn(move || {
-            // The channel is closed when another picture is opened, or the window has closed.
-            let _ = sender.send(read_seeds(&file));
-        });
-        self.crack_pictures.reading = Some((path, receiver));
+        self.crack_pictures.reading = Some((path, Pending::start(move || read_seeds(&file))));
     }
 
     /// Whether a picture is being read.
@@ -48,13 +41,9 @@ impl Session {
 
     /// Gives the tuned fracture a picture that was read.
     pub(super) fn take_in_crack_picture(&mut self) {
-        let read = match self.crack_pictures.reading.as_ref().map(|(_, receiver)| receiver.try_recv()) {
-            None | Some(Err(mpsc::TryRecvError::Empty)) => return,
-            Some(Ok(read)) => read,
-            Some(Err(mpsc::TryRecvError::Disconnected)) => {
-                Err(SceneError::new("reading the picture stopped unexpectedly".into()))
-            }
-        };
+        let stopped = || Err(SceneError::new("reading the picture stopped unexpectedly".into()));
+        let reading = self.crack_pictures.reading.as_ref();
+        let Some(read) = reading.and_then(|(_, read)| read.poll(stopped)) else { return };
         let Some((path, _)) = self.crack_pictures.reading.take() else { return };
         let Some(sandbox) = &mut self.sandbox else { return };
         match read {

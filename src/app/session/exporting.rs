@@ -1,14 +1,12 @@
 //! Export from the window: the panel's settings, the folder, the worker and the final message.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::mpsc,
-};
+use std::path::{Path, PathBuf};
 
 use super::{Purpose, Session};
 use crate::{
     export::ExportError,
     scene::{ExportJob, ExportKind, ExportOrder, ExportPlan, Exported, MotionPlan, Sandbox},
+    threads::Pending,
     ui::{ExportView, NoticeKind},
 };
 
@@ -23,7 +21,7 @@ pub struct Exporting {
     named: bool,
     /// Whether the folder already holds files.
     taken: bool,
-    looking: Option<mpsc::Receiver<Found>>,
+    looking: Option<Pending<Option<Found>>>,
     /// The running export.
     pub job: Option<ExportJob>,
     /// The last finished export.
@@ -86,17 +84,12 @@ impl Session {
 
     /// Has a worker look at folders, which may lie on the other end of a network. Only the last answer counts.
     fn look(&mut self, look: impl FnOnce() -> Found + Send + 'static) {
-        let (sender, receiver) = mpsc::channel();
-        // The channel is closed when another look has begun.
-        std::thread::spawn(move || drop(sender.send(look())));
-        self.exporting.looking = Some(receiver);
+        self.exporting.looking = Some(Pending::start(move || Some(look())));
     }
 
     fn take_in_look(&mut self) {
-        let found = match self.exporting.looking.as_ref().map(mpsc::Receiver::try_recv) {
-            None | Some(Err(mpsc::TryRecvError::Empty)) => return,
-            Some(found) => found.ok(),
-        };
+        let looking = self.exporting.looking.as_ref();
+        let Some(found) = looking.and_then(|looking| looking.poll(|| None)) else { return };
         self.exporting.looking = None;
         let Some(Found { folder, taken, chosen }) = found else { return };
         self.exporting.named |= chosen;

@@ -22,6 +22,7 @@ use crate::{
         BodySeams, Camera, CellMarks, FrameInput, Overlay, Pixels, RenderBody, RenderOptions, Renderer,
     },
     svo::Arena,
+    threads,
 };
 
 /// Accumulated passes of a file's picture, as in the command `render`; fewer if the cores draw.
@@ -172,16 +173,12 @@ impl FinePicture {
         let given_up = Arc::new(AtomicBool::new(false));
         let wish = Arc::clone(&given_up);
         std::thread::spawn(move || {
-            let draw = || {
-                // The channel is closed only when the picture was dropped.
-                refine(&subjects, size, &wish, |drawn| drop(sender.send(drawn)))
-            };
             // In the threads that draw the window, its panels would wait for the stage of a pass that is under way; as
             // threads of their own, both have their share of the cores.
-            let drawn = match rayon::ThreadPoolBuilder::new().build() {
-                Ok(pool) => pool.install(draw),
-                Err(_) => draw(),
-            };
+            let drawn = threads::alone(0, || {
+                // The channel is closed only when the picture was dropped.
+                refine(&subjects, size, &wish, |drawn| drop(sender.send(drawn)))
+            });
             if let Err(error) = drawn {
                 // The coarser picture stays on display.
                 tracing::warn!("no finer picture: {error}");

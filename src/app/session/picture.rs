@@ -76,26 +76,6 @@ impl Default for Picture {
 }
 
 impl Picture {
-    /// The last picture.
-    pub fn view(&self) -> Option<&View> {
-        self.view.as_ref()
-    }
-
-    /// Number of rays across and down.
-    pub fn size(&self) -> [u32; 2] {
-        self.size
-    }
-
-    /// Passes accumulated in the last picture.
-    pub fn refined(&self) -> u32 {
-        self.refined
-    }
-
-    /// Whether the last picture is as fine as it gets.
-    pub fn is_finest(&self) -> bool {
-        self.is_finest
-    }
-
     /// Size of its rectangle in the window, pixels; `None` before the first picture.
     pub fn place(&self) -> Option<[u32; 2]> {
         self.drawn.as_ref().map(|drawn| drawn.full)
@@ -140,22 +120,22 @@ fn moves(sandbox: &Sandbox) -> bool {
 impl Session {
     /// The last picture.
     pub fn view(&self) -> Option<&View> {
-        self.picture.view()
+        self.picture.view.as_ref()
     }
 
     /// Number of rays of the last picture across and down.
     pub fn picture_size(&self) -> [u32; 2] {
-        self.picture.size()
+        self.picture.size
     }
 
     /// Passes accumulated in the last picture.
     pub fn refined(&self) -> u32 {
-        self.picture.refined()
+        self.picture.refined
     }
 
     /// Whether the last picture is as fine as it gets.
     pub fn is_finest(&self) -> bool {
-        self.picture.is_finest()
+        self.picture.is_finest
     }
 
     /// Whether the next frame must be drawn without waiting for input.

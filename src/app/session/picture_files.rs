@@ -2,19 +2,18 @@
 //!
 //! In: a function that draws the picture, or writes a file. Out: a file, written by a worker, and a message.
 
-use std::sync::mpsc;
-
 use crate::{
     export::{Signature, write_signed_new},
     render::Pixels,
+    threads::Pending,
     voxelize::Progress,
 };
 
 /// Pictures being written.
 #[derive(Default)]
 pub(super) struct PictureFiles {
-    /// How far the workers are, and channels for their final messages.
-    under_way: Vec<(Progress, mpsc::Receiver<Result<String, String>>)>,
+    /// How far the workers are, and their final messages.
+    under_way: Vec<(Progress, Pending<Result<String, String>>)>,
     /// Size of written pictures, pixels; `None` uses the size in the window.
     pub size: Option<[u32; 2]>,
 }
@@ -23,18 +22,12 @@ impl PictureFiles {
     /// Messages of finished workers: remarks, or errors.
     pub fn poll(&mut self) -> Vec<Result<String, String>> {
         let mut done = Vec::new();
-        self.under_way.retain(|(_, receiver)| match receiver.try_recv() {
-            Ok(result) => {
-                done.push(result);
-                false
-            }
-            Err(mpsc::TryRecvError::Empty) => true,
-            Err(mpsc::TryRecvError::Disconnected) => {
-                done.push(Err(
-                    "the picture was not written: drawing it stopped unexpectedly; try a smaller one".into(),
-                ));
-                false
-            }
+        let stopped = "the picture was not written: drawing it stopped unexpectedly; try a smaller one";
+        self.under_way.retain(|(_, written)| {
+            let result = written.poll(|| Err(stopped.into()));
+            let goes_on = result.is_none();
+            done.extend(result);
+            goes_on
         });
         done
     }
@@ -75,13 +68,8 @@ impl PictureFiles {
     }
 
     fn begin(&mut self, work: impl FnOnce(&Progress) -> Result<String, String> + Send + 'static) {
-        let (sender, receiver) = mpsc::channel();
         let progress = Progress::default();
         let shared = progress.clone();
-        std::thread::spawn(move || {
-            // The channel is closed only when the window has closed.
-            let _ = sender.send(work(&shared));
-        });
-        self.under_way.push((progress, receiver));
+        self.under_way.push((progress, Pending::start(move || work(&shared))));
     }
 }

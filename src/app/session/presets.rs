@@ -3,11 +3,7 @@
 //! In: the user's folder, commands. Out: the panel's list, tuned values, files. A worker draws the pictures of the
 //! user's own presets one after the other.
 
-use std::{
-    panic::AssertUnwindSafe,
-    path::Path,
-    sync::{Arc, mpsc},
-};
+use std::{path::Path, sync::Arc};
 
 use super::Session;
 use crate::{
@@ -16,6 +12,7 @@ use crate::{
         MaterialPreset, Sandbox,
         presets::{draw_preset, presets, read_preset, save_preset, shipped_picture},
     },
+    threads::Pending,
     ui::{NoticeKind, PresetView},
 };
 
@@ -23,13 +20,11 @@ use crate::{
 #[derive(Default)]
 pub(super) struct Presets {
     shown: Vec<PresetView>,
-    drawing: Option<mpsc::Receiver<Drawn>>,
+    /// A preset, and its picture if it can be drawn; nothing where drawing it stopped by a panic.
+    drawing: Option<(MaterialPreset, Pending<Option<Option<Pixels>>>)>,
     /// Whether the folder has been read.
     is_read: bool,
 }
-
-/// A preset, its picture if it could be drawn, and whether drawing it stopped by a panic.
-type Drawn = (MaterialPreset, Option<Pixels>, bool);
 
 impl Presets {
     /// The list for the panel.
@@ -62,29 +57,19 @@ impl Presets {
     /// Takes finished pictures and starts to `draw` the next one. Returns the name of a preset at which drawing panicked.
     fn poll<E: 'static>(&mut self, draw: fn(&MaterialPreset) -> Result<Pixels, E>) -> Option<String> {
         let mut stopped = None;
-        match self.drawing.as_ref().map(mpsc::Receiver::try_recv) {
-            Some(Ok((preset, picture, panicked))) => {
-                stopped = panicked.then(|| preset.name.clone());
-                self.drawing = None;
-                for view in self.shown.iter_mut().filter(|view| view.preset == preset) {
-                    // A picture that cannot be drawn is not tried again.
-                    view.picture = Some(Arc::new(picture.clone().unwrap_or_else(blank)));
-                }
+        if let Some((preset, drawing)) = &self.drawing {
+            let drawn = drawing.poll(|| None)?;
+            stopped = drawn.is_none().then(|| preset.name.clone());
+            for view in self.shown.iter_mut().filter(|view| view.preset == *preset) {
+                // A picture that cannot be drawn is not tried again, in every frame.
+                view.picture = Some(Arc::new(drawn.clone().flatten().unwrap_or_else(blank)));
             }
-            Some(Err(mpsc::TryRecvError::Empty)) => return None,
-            Some(Err(mpsc::TryRecvError::Disconnected)) | None => self.drawing = None,
+            self.drawing = None;
         }
         let next = self.shown.iter().find(|view| view.picture.is_none());
         if let Some(preset) = next.map(|view| view.preset.clone()) {
-            let (sender, receiver) = mpsc::channel();
-            std::thread::spawn(move || {
-                // A preset at which drawing panics would be tried again in every frame.
-                let drawn = std::panic::catch_unwind(AssertUnwindSafe(|| draw(&preset).ok()));
-                let panicked = drawn.is_err();
-                // The channel is closed only when the window has closed.
-                let _ = sender.send((preset, drawn.unwrap_or_default(), panicked));
-            });
-            self.drawing = Some(receiver);
+            let drawn = preset.clone();
+            self.drawing = Some((preset, Pending::start(move || Some(draw(&drawn).ok()))));
         }
         stopped
     }

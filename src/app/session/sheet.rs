@@ -23,6 +23,7 @@ use crate::{
         variants::{self, Axis, Cell, LARGEST, SheetOrder, Struck, Variant, Vary, caption, variants},
     },
     svo::Arena,
+    threads,
     ui::{SheetTile, SheetView},
 };
 
@@ -172,15 +173,11 @@ impl Job {
         let cancel = Cancel::possible();
         let waits = CancelOnDrop(cancel.clone());
         std::thread::spawn(move || {
-            let work = || {
+            // As threads of their own they share the cores with those that draw the window.
+            threads::alone(0, || {
                 // The channel is closed only when the sheet was closed, or its question has changed.
                 draw_all(&struck, &variants, look, &cancel, |number, made| drop(sender.send((number, made))));
-            };
-            // As threads of their own they share the cores with those that draw the window.
-            match rayon::ThreadPoolBuilder::new().build() {
-                Ok(pool) => pool.install(work),
-                Err(_) => work(),
-            }
+            });
         });
         Self { receiver, waits }
     }

@@ -1,23 +1,22 @@
 //! Starts the engine on a worker, since compiling the passes takes a while.
 
-use std::sync::mpsc;
-
 use super::Session;
 use crate::{
     compute::{Choice, Compute},
     gpu::{Gpu, GpuError},
     render::Renderer,
     scene::{ReadScene, Sandbox},
+    threads::Pending,
     ui::NoticeKind,
 };
 
 /// The worker's result.
-type Made = Result<(Sandbox, Renderer), GpuError>;
+type Made = Result<(Sandbox, Renderer), String>;
 
 /// The engine being started, and the scene that it opens.
 #[derive(Default)]
 pub(super) struct Starting {
-    making: Option<mpsc::Receiver<Made>>,
+    making: Option<Pending<Made>>,
     pending: Option<ReadScene>,
     keep_camera: bool,
 }
@@ -39,14 +38,9 @@ impl Starting {
     }
 
     /// The worker's result, once.
-    fn poll(&mut self) -> Option<Result<(Sandbox, Renderer), String>> {
-        let made = match self.making.as_ref()?.try_recv() {
-            Err(mpsc::TryRecvError::Empty) => return None,
-            Ok(made) => made.map_err(|error| error.to_string()),
-            Err(mpsc::TryRecvError::Disconnected) => {
-                Err("the engine could not start; run `kintsugi doctor`".into())
-            }
-        };
+    fn poll(&mut self) -> Option<Made> {
+        let stopped = || Err("the engine could not start; run `kintsugi doctor`".into());
+        let made = self.making.as_ref()?.poll(stopped)?;
         self.making = None;
         Some(made)
     }
@@ -55,18 +49,15 @@ impl Starting {
 impl Session {
     /// Starts engine and renderer on a worker; they open `scene` when ready.
     pub fn start(&mut self, gpu: &Gpu, choice: Choice, scene: impl Into<ReadScene>) {
-        let (sender, receiver) = mpsc::channel();
         (self.gpu, self.compute) = (Some(gpu.clone()), choice);
         let compute = Compute::beside(choice, gpu);
-        std::thread::spawn(move || {
+        self.starting.making = Some(Pending::start(move || {
             let made = Sandbox::new(&compute).and_then(|mut sandbox| {
                 sandbox.look_for_contacts(choice.into());
                 Ok((sandbox, Renderer::new(&compute)?))
             });
-            // The channel is closed only when the window has closed.
-            let _ = sender.send(made);
-        });
-        self.starting.making = Some(receiver);
+            made.map_err(|error| error.to_string())
+        }));
         self.starting.open_then(scene);
         (self.sandbox, self.renderer) = (None, None);
         self.picture.forget();

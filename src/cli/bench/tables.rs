@@ -2,8 +2,12 @@
 
 use std::fmt::Write as _;
 
-use super::Results;
-use crate::{fracture::Surface, scene::cell_not_run};
+use super::{Results, samples::Row};
+use crate::{
+    export::InputReport,
+    fracture::{FractureCounts, Surface},
+    scene::cell_not_run,
+};
 
 /// Name of the crack surface.
 fn surface(results: &Results) -> &'static str {
@@ -21,32 +25,19 @@ fn transition_level(results: &Results) -> Option<u32> {
 /// The table of one object on one backend.
 pub fn table(results: &Results) -> String {
     let mut text = String::new();
-    let counts = &results.counts;
+    let Results { name, level, seeds, rng, source_nodes, piece_nodes, .. } = results;
+    let InputReport { file, triangles, .. } = &results.input;
+    let FractureCounts { source_leaves, crack_voxels, fbs, cells, islands, pieces, .. } = &results.counts;
+    let cracks = surface(results);
+    let transition =
+        transition_level(results).map_or(String::new(), |level| format!(", transition level {level}"));
     // Writing to a string cannot fail.
-    let _ = writeln!(text, "{}, {} CPU threads", results.ran_on.adapter, results.cpu_threads);
     let _ = writeln!(
         text,
-        "{} ({}): {} triangles, level {}, {} seeds, random seed {}, {}{}",
-        results.name,
-        results.input.file,
-        results.input.triangles,
-        results.level,
-        results.seeds,
-        results.rng,
-        surface(results),
-        transition_level(results).map_or(String::new(), |level| format!(", transition level {level}"))
-    );
-    let _ = writeln!(
-        text,
-        "source leaves {}, crack voxels {}, FBS with copies {}, cells {}, islands {}, pieces {}, nodes {} -> {}",
-        counts.source_leaves,
-        counts.crack_voxels,
-        counts.fbs,
-        counts.cells,
-        counts.islands,
-        counts.pieces,
-        results.source_nodes,
-        results.piece_nodes
+        "{}, {} CPU threads\n{name} ({file}): {triangles} triangles, level {level}, {seeds} seeds, random seed {rng}, \
+         {cracks}{transition}\nsource leaves {source_leaves}, crack voxels {crack_voxels}, FBS with copies {fbs}, cells {cells}, \
+         islands {islands}, pieces {pieces}, nodes {source_nodes} -> {piece_nodes}",
+        results.ran_on.adapter, results.cpu_threads
     );
     if results.gpu_peak_bytes > 0 {
         let _ = writeln!(
@@ -164,26 +155,17 @@ pub fn csv(all: &[Results]) -> String {
         }
     };
     for results in all {
+        let Results { level, seeds, rng, ran_on, .. } = results;
+        let [name, file, adapter] =
+            [&results.name, &results.input.file, &ran_on.adapter].map(|text| field(text));
+        let of_all = format!("{name},{file},{level},{seeds},{rng},{},{adapter}", ran_on.compute);
+        let transition = transition_level(results).map_or(String::new(), |level| level.to_string());
+        let cracks = format!("{},{transition}", surface(results));
         for row in &results.stages {
             // Writing to a string cannot fail.
-            let _ = writeln!(
-                text,
-                "{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
-                field(&results.name),
-                field(&results.input.file),
-                results.level,
-                results.seeds,
-                results.rng,
-                results.ran_on.compute,
-                field(&results.ran_on.adapter),
-                field(&row.stage),
-                row.median_ms,
-                row.least_ms,
-                row.most_ms,
-                row.runs,
-                surface(results),
-                transition_level(results).map_or(String::new(), |level| level.to_string())
-            );
+            let Row { stage, median_ms, least_ms, most_ms, runs } = row;
+            let stage = field(stage);
+            let _ = writeln!(text, "{of_all},{stage},{median_ms},{least_ms},{most_ms},{runs},{cracks}");
         }
     }
     text
@@ -192,13 +174,7 @@ pub fn csv(all: &[Results]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        cli::bench::samples::Row,
-        compute::RanOn,
-        export::InputReport,
-        fracture::{FractureCounts, crack::CrackShape},
-        provenance::Provenance,
-    };
+    use crate::{compute::RanOn, fracture::crack::CrackShape, provenance::Provenance};
 
     fn results(level: u32, stages: &[(&str, f64)]) -> Results {
         Results {

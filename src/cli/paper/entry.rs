@@ -79,6 +79,37 @@ pub struct Made {
     pub commands: Vec<String>,
 }
 
+impl Made {
+    /// A picture in the folder of the entry, with its caption.
+    pub fn picture(file: impl Into<String>, caption: impl Into<String>) -> Self {
+        Self { pictures: vec![Shown::new(file, caption)], ..Self::default() }
+    }
+
+    /// Pictures there, each as its file and its caption.
+    pub fn pictures<const N: usize>(all: [[&str; 2]; N]) -> Self {
+        let pictures = all.into_iter().map(|[file, caption]| Shown::new(file, caption)).collect();
+        Self { pictures, ..Self::default() }
+    }
+
+    /// The same with a table.
+    pub fn table(mut self, table: Table) -> Self {
+        self.tables.push(table);
+        self
+    }
+
+    /// The same with a sentence.
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
+        self
+    }
+
+    /// The same with sentences.
+    pub fn notes<T: Into<String>>(mut self, notes: impl IntoIterator<Item = T>) -> Self {
+        self.notes.extend(notes.into_iter().map(Into::into));
+        self
+    }
+}
+
 /// A picture with its caption.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shown {

@@ -12,7 +12,7 @@ use sketch::sketch;
 use serde_json::Value;
 
 use super::{
-    entry::{Entry, Made, Of, Shown, Table, number},
+    entry::{Entry, Made, Of, Table, number},
     work::Work,
 };
 use crate::cli::CliError;
@@ -45,11 +45,7 @@ fn shatter(work: &mut Work<'_>) -> Result<Made, CliError> {
         "render builtin:box --method planes --pattern uniform --seeds {seeds} --explode 0.35 \
          --color-by piece --size {size} --out shards.png"
     ))?;
-    Ok(Made {
-        pictures: vec![Shown::new("shards.png", format!("A box in {seeds} shards, moved apart."))],
-        notes: vec![MARGIN.into()],
-        ..Made::default()
-    })
+    Ok(Made::picture("shards.png", format!("A box in {seeds} shards, moved apart.")).note(MARGIN))
 }
 
 /// The stages of the method, as `compare` names them.
@@ -87,16 +83,10 @@ fn table(work: &mut Work<'_>) -> Result<Made, CliError> {
         let holds = check.get("ok").and_then(Value::as_bool) == Some(true);
         checks.row([name, if holds { "yes" } else { "no" }.to_owned()]);
     }
-    Ok(Made {
-        tables: vec![times, checks],
-        notes: vec![
-            "The document intersects all triples of planes and leaves the faces to a hull library; here edges are cut by \
-             one plane after the other, and the stop rule is the document's. Each shard has volume, centre and inertia; \
-             the octree that other stages need of a shard is not counted."
-                .into(),
-        ],
-        ..Made::default()
-    })
+    let note = "The document intersects all triples of planes and leaves the faces to a hull library; here edges are cut by \
+                one plane after the other, and the stop rule is the document's. Each shard has volume, centre and inertia; \
+                the octree that other stages need of a shard is not counted.";
+    Ok(Made::default().table(times).table(checks).note(note))
 }
 
 #[cfg(test)]

@@ -58,12 +58,9 @@ fn sites(work: &mut Work<'_>) -> Result<Made, CliError> {
         ))?;
         made.pictures.push(Shown::new(file, format!("{caption}.")));
     }
-    made.notes.push(
-        "A site is drawn by the paper's three samples on a triangle; numbers come from a hash in place of the sine, which \
-         differs from one device to the next."
-            .into(),
-    );
-    Ok(made)
+    let note = "A site is drawn by the paper's three samples on a triangle; numbers come from a hash in place of the sine, which \
+                differs from one device to the next.";
+    Ok(made.note(note))
 }
 
 /// Figure 9.
@@ -91,15 +88,9 @@ fn surface(work: &mut Work<'_>) -> Result<Made, CliError> {
         number(of("triangles"), 0),
         error,
     ]);
-    Ok(Made {
-        pictures: vec![Shown::new(
-            "pieces.png",
-            "A statue cut along its cells, pieces moved apart: the surface keeps its triangles, and cracks are closed by \
-             the cells' faces.",
-        )],
-        tables: vec![table],
-        ..Made::default()
-    })
+    let caption = "A statue cut along its cells, pieces moved apart: the surface keeps its triangles, and cracks are closed by \
+                   the cells' faces.";
+    Ok(Made::picture("pieces.png", caption).table(table))
 }
 
 #[cfg(test)]

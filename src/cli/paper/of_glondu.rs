@@ -67,12 +67,9 @@ fn fronts(work: &mut Work<'_>) -> Result<Made, CliError> {
         ))?;
         made.pictures.push(Shown::new(file, format!("{caption}.")));
     }
-    made.notes.push(
-        "A slice through the middle of a box in six pieces. The nodes are those of a lattice; the paper's are those of \
-         a mesh of tetrahedra."
-            .into(),
-    );
-    Ok(made)
+    let note = "A slice through the middle of a box in six pieces. The nodes are those of a lattice; the paper's are those of \
+                a mesh of tetrahedra.";
+    Ok(made.note(note))
 }
 
 #[cfg(test)]

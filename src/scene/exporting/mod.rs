@@ -11,7 +11,7 @@ mod reports;
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
-    sync::{Arc, mpsc},
+    sync::Arc,
 };
 
 use leaving::{held_bonds, held_lumps};
@@ -38,6 +38,7 @@ use crate::{
     render::Camera,
     shape::Shape,
     svo::Grid,
+    threads::Pending,
     voxelize::Progress,
 };
 
@@ -529,7 +530,7 @@ pub struct ExportJob {
     pub label: String,
     /// Progress and cancellation.
     pub progress: Progress,
-    receiver: mpsc::Receiver<Result<Exported, ExportError>>,
+    exported: Pending<Result<Exported, ExportError>>,
 }
 
 impl ExportJob {
@@ -539,26 +540,15 @@ impl ExportJob {
         label: String,
         run: impl FnOnce(&Progress) -> Result<Exported, ExportError> + Send + 'static,
     ) -> Self {
-        let (sender, receiver) = mpsc::channel();
         let progress = Progress::default();
         let shared = progress.clone();
-        std::thread::spawn(move || {
-            // The channel is closed only when the window has closed.
-            let _ = sender.send(run(&shared));
-        });
-        Self { label, progress, receiver }
+        Self { label, progress, exported: Pending::start(move || run(&shared)) }
     }
 
     /// Returns the result once.
     pub fn poll(&self) -> Option<Result<Exported, ExportError>> {
-        match self.receiver.try_recv() {
-            Ok(result) => Some(result),
-            Err(mpsc::TryRecvError::Empty) => None,
-            Err(mpsc::TryRecvError::Disconnected) => {
-                let reason = "the worker stopped unexpectedly; try another folder or fewer formats";
-                Some(Err(ExportError::Stopped(reason)))
-            }
-        }
+        let reason = "the worker stopped unexpectedly; try another folder or fewer formats";
+        self.exported.poll(|| Err(ExportError::Stopped(reason)))
     }
 }
 

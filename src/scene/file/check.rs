@@ -4,14 +4,13 @@ use std::collections::{BTreeSet, HashMap};
 
 use glam::DQuat;
 
-use super::{Event, Scene, SceneBody};
 use crate::{
     bodies::GRAVITY,
     fracture::FractureParams,
     parameter::Row,
     render::Camera,
     scene::{
-        PartName,
+        Event, PartName, Scene, SceneBody,
         parameters::{BLOW_SPEED, GENERATIONS},
     },
     svo::MAX_LEVEL,

@@ -20,12 +20,11 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest as _, Sha256};
 
 use super::{
-    Event, Scene, SceneBody,
+    Scene,
     home::{LARGEST_SCENE, SceneFile},
 };
 use crate::{
     files::{self, Unread},
-    fracture::FractureParams,
     render::Backdrop,
 };
 use check::{check, line_of};
@@ -137,30 +136,20 @@ fn resolve_names(scene: &mut Scene, folder: &Path) {
         }
         folder.join(file).to_string_lossy().into_owned()
     };
-    let seeds_in_folder = |params: &mut FractureParams| {
-        params.seeds_file = params.seeds_file.as_deref().map(in_folder);
-    };
-    let resolve = |body: &mut SceneBody| {
-        seeds_in_folder(&mut body.fracture);
+    for body in scene.objects_mut() {
         body.file = in_folder(&body.file);
         body.fallback = body.fallback.as_deref().map(in_folder);
         let missing = !body.file.starts_with("builtin:") && !Path::new(&body.file).exists();
         if let Some(fallback) = body.fallback.clone().filter(|_| missing) {
             body.missing = Some(std::mem::replace(&mut body.file, fallback));
         }
-    };
-    scene.bodies.iter_mut().for_each(resolve);
+    }
+    for params in scene.fractures_mut() {
+        params.seeds_file = params.seeds_file.as_deref().map(in_folder);
+    }
     if let Some(backdrop) = &mut scene.backdrop {
         backdrop.file = in_folder(&backdrop.file);
     }
-    for event in &mut scene.events {
-        match event {
-            Event::Projectile { body, .. } => resolve(body),
-            Event::Impact { fracture, .. } => fracture.iter_mut().for_each(seeds_in_folder),
-            Event::Hand { .. } | Event::Move { .. } => {}
-        }
-    }
-    scene.breaks.iter_mut().for_each(|one| seeds_in_folder(&mut one.fracture));
     // Sorted by time; events at the same time keep their order in the file.
     scene.events.sort_by(|a, b| a.time().total_cmp(&b.time()));
 }
@@ -240,27 +229,15 @@ pub fn save_scene(path: &Path, scene: &Scene) -> Result<SavedScene, SceneError> 
             };
         }
     };
-    let unresolve = |body: &mut SceneBody| {
+    for body in scene.objects_mut() {
         if let Some(missing) = body.missing.take() {
             body.file = missing;
         }
         relative(&mut body.file);
         body.fallback.iter_mut().for_each(relative);
-        body.fracture.seeds_file.iter_mut().for_each(relative);
-    };
-    scene.bodies.iter_mut().for_each(unresolve);
-    for event in &mut scene.events {
-        match event {
-            Event::Projectile { body, .. } => unresolve(body),
-            Event::Impact { fracture, .. } => {
-                let files = fracture.iter_mut().filter_map(|params| params.seeds_file.as_mut());
-                files.for_each(relative);
-            }
-            Event::Hand { .. } | Event::Move { .. } => {}
-        }
     }
-    let files = scene.breaks.iter_mut().filter_map(|one| one.fracture.seeds_file.as_mut());
-    files.chain(scene.backdrop.iter_mut().map(|backdrop| &mut backdrop.file)).for_each(relative);
+    scene.fractures_mut().filter_map(|params| params.seeds_file.as_mut()).for_each(relative);
+    scene.backdrop.iter_mut().for_each(|backdrop| relative(&mut backdrop.file));
     let text =
         toml::to_string_pretty(&scene).map_err(|e| error(format!("cannot save {}: {e}", path.display())))?;
     // A file too large to be opened again is not written; the earlier file stays.

@@ -19,7 +19,7 @@ use super::{SceneError, error, make_own_folder, shipped_scenes, state_folder};
 use crate::{
     files,
     mesh::{digest::hexadecimal, references_may_lie_outside},
-    scene::{Event, Scene},
+    scene::Scene,
 };
 
 /// The list of hashes, in the state folder: one in hexadecimal digits a line.
@@ -33,14 +33,7 @@ const LARGEST: usize = 1 << 20;
 fn names(scene: &Scene) -> impl Iterator<Item = (&'static str, &str)> {
     let bodies =
         scene.objects().flat_map(|body| [("file", Some(&body.file)), ("fallback", body.fallback.as_ref())]);
-    let of_bodies = scene.objects().map(|body| &body.fracture);
-    let of_events = scene.events.iter().filter_map(|event| match event {
-        Event::Impact { fracture, .. } => fracture.as_ref(),
-        Event::Projectile { .. } | Event::Hand { .. } | Event::Move { .. } => None,
-    });
-    let of_breaks = scene.breaks.iter().map(|one| &one.fracture);
-    let params = of_bodies.chain(of_events).chain(of_breaks);
-    let seeds = params.map(|params| ("seeds_file", params.seeds_file.as_ref()));
+    let seeds = scene.fractures().map(|params| ("seeds_file", params.seeds_file.as_ref()));
     let behind = ("file", scene.backdrop.as_ref().map(|backdrop| &backdrop.file));
     bodies.chain(seeds).chain([behind]).filter_map(|(field, name)| Some((field, name?.as_str())))
 }

@@ -1,7 +1,8 @@
 use std::{fs, path::PathBuf};
 
 use super::*;
-use crate::scene::{BodyStrength, ScenePair};
+use crate::fracture::FractureParams;
+use crate::scene::{BodyStrength, Event, SceneBody, ScenePair};
 use glam::DVec3;
 
 fn sample() -> Scene {

@@ -12,6 +12,7 @@ use crate::{
     export::checks::{self, Check},
     fracture::{Break, BrokenObject},
     shape::Shape,
+    threads,
 };
 
 /// Where the checks of a break go.
@@ -75,12 +76,8 @@ impl Checking {
             let running = std::thread::spawn(move || {
                 let Order { source, broken, into } = order;
                 let broken = BrokenObject::of_one(source, broken);
-                let compare = || checks::conserved(&broken);
                 // On one core, since simulation and picture need the others.
-                let checks = match rayon::ThreadPoolBuilder::new().num_threads(1).build() {
-                    Ok(pool) => pool.install(compare),
-                    Err(_) => compare(),
-                };
+                let checks = threads::alone(1, || checks::conserved(&broken));
                 for check in checks.iter().filter(|check| !check.ok) {
                     tracing::warn!("a break does not hold {}: {:?}", check.name, check.figures);
                 }

@@ -2,12 +2,12 @@
 //!
 //! In: work that takes long. Out: its result, once. Dropping the worker cancels the work, which nobody waits for.
 
-use std::sync::{
-    atomic::{AtomicUsize, Ordering},
-    mpsc::{self, TryRecvError},
-};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::fracture::{Cancel, CancelOnDrop};
+use crate::{
+    fracture::{Cancel, CancelOnDrop},
+    threads::{self, Pending},
+};
 
 /// Workers that share the cores in full; each one more has fewer threads. One that was dropped runs until its work looks
 /// at the token, and a slider may start many meanwhile.
@@ -40,7 +40,7 @@ fn threads_of(running: usize, cores: usize) -> usize {
 
 /// Work under way.
 pub(in crate::scene) struct Worker<T> {
-    receiver: mpsc::Receiver<T>,
+    result: Pending<Option<T>>,
     _waits: CancelOnDrop,
 }
 
@@ -48,30 +48,18 @@ impl<T: Send + 'static> Worker<T> {
     /// Starts work, which should check the token now and then. It has threads of its own: in those that draw the
     /// window the panels would wait for it.
     pub fn start(work: impl FnOnce(&Cancel) -> T + Send + 'static) -> Self {
-        let (sender, receiver) = mpsc::channel();
         let cancel = Cancel::possible();
         let waits = CancelOnDrop(cancel.clone());
-        let run = move || {
-            let (_running, threads) = Running::on(rayon::current_num_threads());
-            // The channel is closed only when the result is not wanted any more.
-            let work = move || drop(sender.send(work(&cancel)));
-            match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
-                Ok(pool) => pool.install(work),
-                Err(_) => work(),
-            }
-        };
-        // Where the system refuses a thread, the work stops without a result.
-        drop(std::thread::Builder::new().spawn(run));
-        Self { receiver, _waits: waits }
+        let result = Pending::start(move || {
+            let (_running, count) = Running::on(rayon::current_num_threads());
+            Some(threads::alone(count, move || work(&cancel)))
+        });
+        Self { result, _waits: waits }
     }
 
     /// Once the work is over its result, or `Some(None)` if it stopped without one. Never waits.
     pub fn ended(&self) -> Option<Option<T>> {
-        match self.receiver.try_recv() {
-            Ok(result) => Some(Some(result)),
-            Err(TryRecvError::Empty) => None,
-            Err(TryRecvError::Disconnected) => Some(None),
-        }
+        self.result.poll(|| None)
     }
 }
 

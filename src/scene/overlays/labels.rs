@@ -75,6 +75,14 @@ impl LabelSteps {
         self.playback.steps()
     }
 
+    /// Numbers of voxels that the iteration shown changed, and of cells at rest after it. Before the first no label has
+    /// changed, and no cell is at rest.
+    #[must_use]
+    pub fn changed_and_resting(&self) -> (u64, usize) {
+        let did = self.at().checked_sub(1).and_then(|before| self.steps().get(before));
+        did.map_or((0, 0), |step| (step.total(), step.done.iter().filter(|done| **done).count()))
+    }
+
     /// Number of different labels shown.
     #[must_use]
     pub fn distinct(&self) -> usize {
@@ -213,13 +221,10 @@ fn write(files: &mut OverlayFiles<'_>, name: &str, flood: bool) -> Result<(), Ov
     Ok(std::fs::write(&path, table).map_err(|error| ExportError::write(&path, error))?)
 }
 
-/// The line of a table for the iteration shown. Before the first no label has changed, and no cell is at rest.
+/// The line of a table for the iteration shown.
 fn row(steps: &LabelSteps) -> String {
-    let at = steps.at();
-    let did = at.checked_sub(1).and_then(|before| steps.steps().get(before));
-    let (changed, resting) =
-        did.map_or((0, 0), |step| (step.total(), step.done.iter().filter(|done| **done).count()));
-    format!("{at},{changed},{resting},{}\n", steps.distinct())
+    let (changed, resting) = steps.changed_and_resting();
+    format!("{},{changed},{resting},{}\n", steps.at(), steps.distinct())
 }
 
 /// Writes the labelled voxels: boundary voxels of all pieces, and their internal nodes.

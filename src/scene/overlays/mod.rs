@@ -80,6 +80,14 @@ pub struct Number {
     pub is_octree_level: bool,
 }
 
+impl Number {
+    /// A level of the octree.
+    const fn octree_level(name: &'static str, label: &'static str, help: &'static str, first: u32) -> Self {
+        let most = |inside: &Inside| inside.forest.level;
+        Self { word: "LEVEL", name, label, help, least: 1, most, first, is_octree_level: true }
+    }
+}
+
 /// Writes a drawing as arrays and files.
 pub type WriteData = fn(&mut OverlayFiles<'_>) -> Result<(), OverlayFileError>;
 

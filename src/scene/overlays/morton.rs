@@ -5,7 +5,10 @@
 
 use glam::DVec3;
 
-use super::{Inside, Number, OverlayMaker, Part, Placing, Reads, wireframe::cells_at};
+use super::{
+    Inside, Number, OverlayMaker, Part, Placing, Reads,
+    wireframe::{cells_at, level_of},
+};
 use crate::{
     render::{Line, Overlay, Point},
     scene::ColorMap,
@@ -43,26 +46,20 @@ pub(super) static MAKER: OverlayMaker = OverlayMaker {
     help: "A line through the boundary cells of a level in Morton order, with their numbers where they are few",
     reads: Reads::Nothing,
     has_cut: false,
-    number: Some(Number {
-        word: "LEVEL",
-        name: "morton_level",
-        label: "Morton level",
-        help: "The octree level whose boundary cells the line connects",
-        least: 1,
-        most: |inside| inside.forest.level,
-        first: 3,
-        is_octree_level: true,
-    }),
+    number: Some(Number::octree_level(
+        "morton_level",
+        "Morton level",
+        "The octree level whose boundary cells the line connects",
+        3,
+    )),
     add,
     write: None,
 };
 
 fn add(overlay: &mut Overlay, inside: &Inside, placing: &Placing, part: &Part) {
-    let leaf_level = inside.forest.level;
-    let level = part.number.unwrap_or(leaf_level).clamp(1, leaf_level);
+    let (level, size) = level_of(inside, part);
     let mut cells = cells_at(&inside.forest, inside.tree, level).boundary;
     cells.sort_unstable_by_key(|cell| morton::encode(*cell));
-    let size = f64::from(1u32 << (leaf_level - level));
     let at = |cell: &[u32; 3], inner: [f64; 3]| {
         placing.at((DVec3::from(cell.map(f64::from)) + DVec3::from(inner)) * size)
     };

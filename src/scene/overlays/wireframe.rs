@@ -12,38 +12,37 @@ use crate::{
 pub(super) const BOUNDARY: [u8; 4] = [190, 215, 255, 150];
 pub(super) const INTERNAL: [u8; 4] = [120, 220, 160, 120];
 
+/// What the drawing and its number are.
+const HELP: &str = "Cells of the octree at a level: blue with surface in them, green wholly inside";
+
 /// The maker.
 pub(super) static MAKER: OverlayMaker = OverlayMaker {
     name: "wireframe",
     label: "Octree cells",
-    help: "Cells of the octree at a level: blue with surface in them, green wholly inside",
+    help: HELP,
     reads: Reads::Nothing,
     has_cut: false,
-    number: Some(Number {
-        word: "LEVEL",
-        name: "wireframe_level",
-        label: "Level",
-        help: "Cells of the octree at a level: blue with surface in them, green wholly inside",
-        least: 1,
-        most: |inside| inside.forest.level,
-        first: 4,
-        is_octree_level: true,
-    }),
+    number: Some(Number::octree_level("wireframe_level", "Level", HELP, 4)),
     add,
     write: None,
 };
 
 fn add(overlay: &mut Overlay, inside: &Inside, placing: &Placing, part: &Part) {
-    let leaf_level = inside.forest.level;
-    let level = part.number.unwrap_or(leaf_level).clamp(1, leaf_level);
+    let (level, size) = level_of(inside, part);
     let LevelCells { boundary, internal } = cells_at(&inside.forest, inside.tree, level);
-    let size = f64::from(1u32 << (leaf_level - level));
     wire_cells(overlay, placing, boundary.into_iter().map(|place| (place, 0)), size, (|_| BOUNDARY, 1.0));
     let axes = [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| placing.world_from_grid.transform_vector3(axis));
     for (low, edge) in internal {
         let edges = axes.map(|axis| axis * edge as f32);
         overlay.wire_box(placing.at(DVec3::from(low.map(f64::from))), edges, INTERNAL, 1.0);
     }
+}
+
+/// The level of the octree that is drawn, the leaves' unless a part names another, and the edge of its cells, voxels.
+pub(super) fn level_of(inside: &Inside, part: &Part) -> (u32, f64) {
+    let leaf_level = inside.forest.level;
+    let level = part.number.unwrap_or(leaf_level).clamp(1, leaf_level);
+    (level, f64::from(1u32 << (leaf_level - level)))
 }
 
 /// Cells of an octree down to a level.

@@ -1,7 +1,12 @@
-//! The open document's file, and whether its present state is saved.
+//! The open document: its file, whether its present state is saved, and what the document has.
+
+use std::sync::Arc;
 
 use super::Sandbox;
-use crate::scene::{DocumentId, SceneFile, StateId};
+use crate::{
+    render::Camera,
+    scene::{DocumentId, Event, ObjectInfo, SceneFile, StateId, Tuning},
+};
 
 impl Sandbox {
     /// The open document. Undoing the opening of a scene brings the document before it back.
@@ -50,5 +55,41 @@ impl Sandbox {
     #[must_use]
     pub fn is_remade_in_part(&self) -> bool {
         self.remaking.is_none() && self.document.is_remade_in_part()
+    }
+
+    /// Imported objects.
+    #[must_use]
+    pub fn objects(&self) -> &[Arc<ObjectInfo>] {
+        self.document.objects()
+    }
+
+    /// Number of objects that are bodies of the scene; thrown ones follow them.
+    #[must_use]
+    pub fn bodies_of_scene(&self) -> usize {
+        self.document.scene().bodies.len()
+    }
+
+    /// The tuned values.
+    #[must_use]
+    pub fn tuning(&self) -> &Tuning {
+        self.document.tuning()
+    }
+
+    /// Time of the open scene's last future event, s; `None` if there is none.
+    #[must_use]
+    pub fn last_event(&self) -> Option<f64> {
+        self.document.events_left().map(Event::time).max_by(f64::total_cmp)
+    }
+
+    /// The open scene's camera.
+    #[must_use]
+    pub fn saved_camera(&self) -> Option<Camera> {
+        self.document.scene().camera
+    }
+
+    /// Octree level at which an object of the scene collides, by the values that the panels give it.
+    #[must_use]
+    pub fn contact_level_of(&self, object: usize) -> Option<u32> {
+        Some(self.document.values_of(object)?.collision_level())
     }
 }

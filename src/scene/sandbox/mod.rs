@@ -16,6 +16,8 @@ mod generations;
 mod hand;
 mod holding;
 #[cfg(test)]
+mod holding_loads_tests;
+#[cfg(test)]
 mod holding_tests;
 mod home;
 mod merging;
@@ -62,7 +64,7 @@ use remaking::Remaking;
 pub use striking::{HardPush, NotedImpact};
 
 use super::{
-    BodyInfo, BreakSummary, Event, History, ObjectInfo, Probed, SandboxError, Selection, Timeline, Tuning,
+    BodyInfo, BreakSummary, History, Probed, SandboxError, Selection, Timeline, Tuning,
     beside::Beside,
     breaking::Workshop,
     debris_view::DebrisView,
@@ -86,7 +88,6 @@ use crate::{
     compute::Compute,
     fracture::{Dab, Fracturer, Passes},
     gpu::GpuError,
-    render::Camera,
     svo::{Arena, Forest},
 };
 
@@ -457,24 +458,6 @@ impl Sandbox {
         self.stage.info(id)
     }
 
-    /// Imported objects.
-    #[must_use]
-    pub fn objects(&self) -> &[Arc<ObjectInfo>] {
-        self.document.objects()
-    }
-
-    /// Number of objects that are bodies of the scene; thrown ones follow them.
-    #[must_use]
-    pub fn bodies_of_scene(&self) -> usize {
-        self.document.scene().bodies.len()
-    }
-
-    /// The tuned values.
-    #[must_use]
-    pub fn tuning(&self) -> &Tuning {
-        self.document.tuning()
-    }
-
     /// The world's settings.
     #[must_use]
     pub fn settings(&self) -> &WorldSettings {
@@ -532,28 +515,10 @@ impl Sandbox {
         self.stage.has_motion() || self.document.has_events_left() || self.has_flying_debris()
     }
 
-    /// Time of the open scene's last future event, s; `None` if there is none.
-    #[must_use]
-    pub fn last_event(&self) -> Option<f64> {
-        self.document.events_left().map(Event::time).max_by(f64::total_cmp)
-    }
-
-    /// The open scene's camera.
-    #[must_use]
-    pub fn saved_camera(&self) -> Option<Camera> {
-        self.document.scene().camera
-    }
-
     /// Changes whenever the picture may have changed.
     #[must_use]
     pub fn revision(&self) -> u64 {
         self.stage.revision()
-    }
-
-    /// Octree level at which an object of the scene collides, by the values that the panels give it.
-    #[must_use]
-    pub fn contact_level_of(&self, object: usize) -> Option<u32> {
-        Some(self.document.values_of(object)?.collision_level())
     }
 
     /// All contacts of the last step, including those between sleeping bodies.

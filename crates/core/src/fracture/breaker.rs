@@ -42,6 +42,14 @@ pub struct MethodOption {
     pub whole: bool,
 }
 
+impl MethodOption {
+    /// The octree level of voxels for parts that have none of their method.
+    #[must_use]
+    pub const fn voxel_level(help: &'static str) -> Self {
+        Self { name: "voxel_level", help, default: 6.0, range: (3.0, 9.0), whole: true }
+    }
+}
+
 /// A line of the table.
 pub struct MethodEntry {
     /// As scene files and commands name it: small letters and hyphens.

@@ -51,7 +51,7 @@ pub(super) struct Repair<'a> {
 }
 
 /// Positions of welded vertices.
-fn places(mesh: &Mesh, weld: &Topology) -> Vec<DVec3> {
+pub(super) fn places(mesh: &Mesh, weld: &Topology) -> Vec<DVec3> {
     let mut points = vec![DVec3::ZERO; weld.welded_count as usize];
     for (p, id) in mesh.positions.iter().zip(&weld.welded) {
         points[*id as usize] = DVec3::from_array(p.map(f64::from));

@@ -19,7 +19,7 @@ use rayon::prelude::*;
 use self::shells::{NEW, Point, Shell, Tangled, alone, overlaps, union};
 use super::{
     Mesh,
-    heal::{Repair, without_inner_walls},
+    heal::{Repair, places, without_inner_walls},
     orient::cone_volume,
     topology::{Edges, topology},
 };
@@ -99,10 +99,7 @@ struct Alone {
 pub(super) fn unite(mesh: &Mesh, through_itself: bool, progress: &Progress) -> Found {
     let weld = topology(mesh);
     let triangles = weld.triangles(mesh);
-    let mut points = vec![DVec3::ZERO; weld.welded_count as usize];
-    for (p, id) in mesh.positions.iter().zip(&weld.welded) {
-        points[*id as usize] = DVec3::from_array(p.map(f64::from));
-    }
+    let points = places(mesh, &weld);
     let bounds = Aabb::of(points.iter().copied());
     let unit = SIDE / bounds.size().max_element();
     if !unit.is_finite() {

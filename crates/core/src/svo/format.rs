@@ -38,7 +38,10 @@ use std::{
 };
 
 use super::{ArenaBuffers, Key, Keys, Slot};
-use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Recorder, bind, shared};
+use crate::{
+    geometry::set_bits,
+    gpu::{Buffer, Gpu, GpuError, Kernel, Recorder, bind, shared},
+};
 
 /// Finest leaf level: 2^12 cells per side.
 pub const MAX_LEVEL: u32 = 12;
@@ -241,20 +244,21 @@ impl Forest {
         self.tree_start.len().saturating_sub(1)
     }
 
-    /// Calls `visit(tree, [x, y, z], size)` for every internal node: low corner and edge in leaf units, tree
-    /// by tree, in Morton order inside a tree.
+    /// Like [`Forest::visit_internal`], tree by tree.
+    #[cfg(any(test, feature = "testing"))]
     pub fn for_each_internal(&self, mut visit: impl FnMut(usize, [u32; 3], u32)) {
         for tree in 0..self.trees() {
             self.visit_internal(tree, &mut visit);
         }
     }
 
-    /// Like [`Forest::for_each_internal`], for one tree.
+    /// Calls `visit(tree, [x, y, z], size)` for every internal node of one tree: low corner and edge in leaf units, in
+    /// Morton order.
     pub fn visit_internal(&self, tree: usize, visit: &mut impl FnMut(usize, [u32; 3], u32)) {
         self.visit_internal_below((tree as u32, 0, 0), &mut |low, size| visit(tree, low, size));
     }
 
-    /// Like [`Forest::for_each_internal`], below a stored node given by its index, its level, and its Morton code at
+    /// Like [`Forest::visit_internal`], below a stored node given by its index, its level, and its Morton code at
     /// that level.
     pub fn visit_internal_below(&self, node: (u32, u32, Key), visit: &mut impl FnMut([u32; 3], u32)) {
         let (index, level, key) = node;
@@ -266,10 +270,8 @@ impl Forest {
         let size = 1 << (self.level - level - 1);
         let (internal, mut child) = (u32::from(node.internal()), node.child_base as usize);
         // Octants of one voxel that hold surface are leaves and no nodes.
-        let mut octants = if size == 1 { internal } else { internal | u32::from(node.valid()) };
-        while octants != 0 {
-            let c = octants.trailing_zeros();
-            octants &= octants - 1;
+        let octants = if size == 1 { internal } else { internal | u32::from(node.valid()) };
+        for c in set_bits(octants) {
             let low = std::array::from_fn(|axis| low[axis] + size * (c >> axis & 1));
             if internal >> c & 1 == 1 {
                 visit(low, size);

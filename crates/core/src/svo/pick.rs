@@ -110,7 +110,7 @@ impl Walk<'_> {
             if level + 1 == self.forest.level {
                 let leaf = node.child(c);
                 let ray = (self.origin, self.direction);
-                if let Some((t, _)) = self.forest.meet_leaf(leaf, cell, ray, (t, leave)) {
+                if let Some(t) = self.forest.meet_leaf(leaf, cell, ray, (t, leave)) {
                     return Some(VoxelHit { t, cell, size: 1, leaf: Some(leaf) });
                 }
             } else if let Some(hit) = self.descend(node.child(c), level + 1, cell) {

@@ -83,8 +83,7 @@ impl Forest {
     }
 
     /// Where a ray that crosses boundary voxel `leaf` at `cell` from `enter` to `leave` hits the solid, which lies
-    /// below the leaf's plane and its cut, if there is one. Also returns the normal of the plane crossed last, or the
-    /// leaf's own if the ray enters the solid by a face of the voxel. `None` if the ray misses the solid.
+    /// below the leaf's plane and its cut, if there is one. `None` if the ray misses the solid.
     #[must_use]
     pub fn meet_leaf(
         &self,
@@ -92,26 +91,26 @@ impl Forest {
         cell: [u32; 3],
         (origin, direction): (DVec3, DVec3),
         (enter, leave): (f64, f64),
-    ) -> Option<(f64, DVec3)> {
+    ) -> Option<f64> {
         let leaf = leaf as usize;
         let normal = unpack_normal(*self.leaves.normals.get(leaf)?).as_dvec3();
         let offset = f64::from(self.leaves.colors.get(leaf)?.offset());
         let cut = self.leaves.cuts.get(leaf).copied().and_then(unpack_cut);
         let planes = [Some((normal, offset)), cut.map(|(n, offset)| (n.as_dvec3(), f64::from(offset)))];
         let from_centre = origin + direction * enter - DVec3::from(cell.map(f64::from)) - 0.5;
-        let (mut from, mut to, mut shown) = (enter, leave, normal);
+        let (mut from, mut to) = (enter, leave);
         for (n, offset) in planes.into_iter().flatten() {
             let (height, slope) = (from_centre.dot(n) - offset, direction.dot(n));
             let meets = enter - height / slope;
-            if slope < 0.0 && meets > from {
-                (from, shown) = (meets, n);
+            if slope < 0.0 {
+                from = from.max(meets);
             } else if slope > 0.0 {
                 to = to.min(meets);
             } else if slope == 0.0 && height > 0.0 {
                 to = f64::NEG_INFINITY;
             }
         }
-        (from <= to).then_some((from, shown))
+        (from <= to).then_some(from)
     }
 
     /// The boundary voxels of `tree` whose centres lie in a ball (grid coordinates), in Morton order.

@@ -15,6 +15,7 @@ use super::{
     surface::ColorSource,
 };
 use crate::{
+    geometry::set_bits,
     memory::{self, Short},
     svo::{
         Keys, LeafColor,
@@ -349,10 +350,8 @@ impl BrickSums {
     fn emit(&mut self, brick: Key, faces: &[Face], colors: &ColorSource<'_>, out: &mut Touched) {
         let before = out.keys.len();
         for word in 0..self.touched.len() {
-            let mut bits = std::mem::take(&mut self.touched[word]);
-            while bits != 0 {
-                let local = word << 6 | bits.trailing_zeros() as usize;
-                bits &= bits - 1;
+            for bit in set_bits(std::mem::take(&mut self.touched[word])) {
+                let local = word << 6 | bit as usize;
                 let cell = std::mem::replace(&mut self.cells[local], Cell::ZERO);
                 out.push(brick << (3 * BRICK_SHIFT) | local as Key, &cell, faces, colors);
             }

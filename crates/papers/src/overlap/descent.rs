@@ -10,6 +10,7 @@ use crate::{
         Body,
         octrees::{Cell, Surfels, first_of_level, look_up},
     },
+    geometry::set_bits,
     svo::Forest,
 };
 use glam::{DMat4, DVec3, IVec3};
@@ -74,10 +75,7 @@ impl<'a> LevelTree<'a> {
                 (parent, u32::from(parent.valid()) | internal, internal)
             }
         };
-        let mut left = wanted & there;
-        while left != 0 {
-            let c = left.trailing_zeros();
-            left &= left - 1;
+        for c in set_bits(wanted & there) {
             let node = if internal >> c & 1 == 1 { Node::Inside } else { Node::Boundary(parent.child(c)) };
             take(At { node, level: at.level + 1, cell: at.cell * 2 + octant(c) });
         }

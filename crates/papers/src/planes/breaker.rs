@@ -33,13 +33,7 @@ pub static ENTRY: MethodEntry = MethodEntry {
             range: (0.0, 1.0),
             whole: true,
         },
-        MethodOption {
-            name: "voxel_level",
-            help: "Octree level of the voxels that pieces meet and are felt by.",
-            default: 6.0,
-            range: (3.0, 9.0),
-            whole: true,
-        },
+        MethodOption::voxel_level("Octree level of the voxels that pieces meet and are felt by."),
     ],
     breaker: &PlanesBreaker,
 };

@@ -1,4 +1,4 @@
-//! Who wakes when, and that nobody is passed through meanwhile.
+//! Who wakes when, that nobody is passed through meanwhile, and that nobody looks at what rests.
 
 use crate::{
     BodyId, Family, World, WorldSettings,
@@ -70,4 +70,31 @@ fn who_is_struck_keeps_its_contacts_with_sleepers() {
         let held = w.manifolds.iter().any(|m| m.touches(struck) && m.touches(other) && !m.points.is_empty());
         assert!(held, "{struck:?} has lost its contact with {other:?} in the step that woke it");
     }
+}
+
+/// What touches nothing costs nothing, however many voxels it has: contacts are only looked for where pairs
+/// are near and move.
+#[test]
+fn far_and_resting_bodies_are_not_looked_at() {
+    let mut w = world(WorldSettings::default());
+    let small = Arc::new(block(4, [4; 3], [12; 3]));
+    let large = Arc::new(ball(7, Vec3::splat(64.0), 60.0));
+    for i in 0..3 {
+        let mut def = body(&small, 0, grid(4, 1.0), 4, DVec3::ZERO);
+        def.family = Family::unique();
+        def.state.position.y += -low_y(&def) + f64::from(i) * 0.5;
+        w.add(def);
+    }
+    let mut heavy = body(&large, 0, grid(7, 50.0), 7, DVec3::new(1000.0, 500.0, 0.0));
+    heavy.state.linear_velocity.x = 3.0;
+    let far = w.add(heavy);
+    let first = w.step_on_cpu();
+    let settled = steps(&mut w, 2.0);
+    println!(
+        "pairs looked at: {} at first, {} once they rest; {} awake",
+        first.pairs, settled.pairs, settled.awake
+    );
+    assert_eq!((first.pairs, settled.pairs, settled.awake), (2, 0, 1));
+    let touched = w.manifolds.iter().any(|m| m.touches(far));
+    assert!(!touched);
 }

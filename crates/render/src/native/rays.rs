@@ -12,7 +12,7 @@ use super::{
     scene::{Leaf, NO_LEAF, Planes, leaf_below},
     wide::{LANES, each_axis},
 };
-use crate::geometry::simd::F32x8;
+use crate::geometry::{set_bits, simd::F32x8};
 
 /// Rays whose directions have the same signs, in a body's grid, mirrored.
 #[derive(Clone, Copy)]
@@ -35,16 +35,6 @@ pub(super) struct Rays<L> {
     passed: L,
     has_passed: u32,
     passed_cut: u32,
-}
-
-/// Indices of set bits, lowest first.
-#[inline(always)]
-fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let i = mask.trailing_zeros();
-        mask &= mask.wrapping_sub(1);
-        (i < 32).then_some(i as usize)
-    })
 }
 
 /// Position of octant i in its node along each axis.
@@ -194,7 +184,8 @@ impl<L: F32x8> Rays<L> {
         };
         self.stop(target, lanes, enter, (leaf, cut), hits);
         hits.blocks |= lanes;
-        for lane in bits(lanes) {
+        for lane in set_bits(lanes) {
+            let lane = lane as usize;
             (hits.levels[lane], hits.axes[lane]) = (level - below, self.axis(of.p, lane));
         }
     }
@@ -256,8 +247,8 @@ impl<L: F32x8> Rays<L> {
         let (at, inverse) = (each_axis!(k: self.at[k].array()), each_axis!(k: self.inverse[k].array()));
         let (start, end) = (self.start.array(), self.end.array());
         let mut passing = Passing::default();
-        for lane in bits(node.lanes) {
-            let lane = lane & (LANES - 1);
+        for lane in set_bits(node.lanes) {
+            let lane = lane as usize & (LANES - 1);
             let plane = |k: usize, plane: L| plane.sub(L::splat(at[k][lane])).mul(L::splat(inverse[k][lane]));
             let enter = plane(0, low[0]).max(plane(1, low[1])).max(plane(2, low[2])).max(L::splat(0.0));
             let exit =

@@ -1,6 +1,4 @@
-//! The GPU's first hits and the CPU's picking against the reference.
-
-use std::sync::Arc;
+//! The first hits of pictures, and the walk that answers clicks, against the reference.
 
 use glam::{EulerRot, Quat, Vec3};
 
@@ -8,14 +6,9 @@ use super::{
     fixtures::{By, Stage, ball, root, rounded_box, torus, with_cut},
     reference::first_hit,
 };
-use crate::{PickBody, PixelHit, RenderBody, pick, svo::Forest, svo::pick_forest};
+use crate::{PixelHit, RenderBody, svo::Forest, svo::pick_forest};
 
-on_both!(
-    first_hits_match_the_reference,
-    a_planted_error_is_found,
-    picking_agrees_with_the_picture,
-    clicking_agrees_with_the_picture
-);
+on_both!(first_hits_match_the_reference, a_planted_error_is_found, clicking_agrees_with_the_picture);
 
 /// Distances agree to this share of a voxel: planes are met at grazing angles in f32 on one side of a rotation.
 const DISTANCE_TOLERANCE_VOXELS: f32 = 0.02;
@@ -111,44 +104,6 @@ fn a_planted_error_is_found(by: By) {
     // A reference that knows no cuts.
     let odd = differing(&hits, &reference_picture(&stage, &uncut), 1.2 / 16.0);
     assert!(odd > 30, "only {odd} pixels show a cut");
-}
-
-fn picking_agrees_with_the_picture(by: By) {
-    for rotation in rotations() {
-        let Some((mut stage, forests)) = three_bodies(by, rotation) else { return };
-        stage.still(1);
-        let hits = stage.hits();
-        let bodies: Vec<PickBody> = stage
-            .bodies
-            .iter()
-            .zip(&forests)
-            .map(|(body, forest)| PickBody {
-                forest: Arc::new(forest.clone()),
-                tree: root(body),
-                world_from_grid: body.world_from_local.as_dmat4(),
-                id: body.id,
-                bounds: body.bounds(),
-            })
-            .collect();
-        let [width, height] = stage.size;
-        let picked: Vec<PixelHit> = (0..width * height)
-            .map(|i| {
-                let x = ((i % width) as f32 + 0.5) / width as f32;
-                let y = ((i / width) as f32 + 0.5) / height as f32;
-                match pick(&stage.camera, x, y, width as f32 / height as f32, &bodies) {
-                    None => PixelHit::Sky,
-                    Some(hit) => {
-                        assert!((hit.normal_in_world.length() - 1.0).abs() < 1e-4);
-                        let eye = stage.camera.eye();
-                        assert!(((hit.point_in_world - eye).length() - hit.distance).abs() < 1e-3);
-                        PixelHit::Body { body: hit.id as usize, leaf: None, distance: hit.distance }
-                    }
-                }
-            })
-            .collect();
-        let odd = differing(&hits, &picked, 1.2 / 16.0);
-        assert!(odd as f32 <= ODD_PIXELS * hits.len() as f32, "{odd} of {} pixels differ", hits.len());
-    }
 }
 
 /// The scene's own walk, which answers clicks.

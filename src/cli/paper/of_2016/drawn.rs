@@ -3,7 +3,7 @@
 use crate::cli::{
     CliError,
     paper::{
-        entry::{Made, Shown, Table, number},
+        entry::{Made, Table, number},
         flat::{Broken, Cell, Point, voronoi_cell},
         log::Log,
         svg::{Anchor, COLORS, Drawing, FAINT, INK, Pen},
@@ -59,24 +59,13 @@ pub fn expansion(work: &mut Work<'_>) -> Result<Made, CliError> {
         "render builtin:vase --level {level} --seeds 12 --rng 3 --show fbs --only --size 640x520 \
          --out boundary-set.png"
     ))?;
-    Ok(Made {
-        pictures: vec![
-            Shown::new(
-                "expansion.svg",
-                "In the plane: cells of three levels that a Voronoi face crosses. Blue ones lie on the boundary of the \
-                 object, green ones in it. Each is expanded into its four children on the next level.",
-            ),
-            Shown::new(
-                "boundary-set.png",
-                "In space: the fracture boundary set of a vase, in the colours of its cells, with the normals.",
-            ),
-        ],
-        tables: vec![table],
-        notes: vec![
-            "The drawing in the plane is computed by a quadtree with the rules of the octrees.".to_owned(),
-        ],
-        ..Made::default()
-    })
+    let in_plane = "In the plane: cells of three levels that a Voronoi face crosses. Blue ones lie on the boundary of the \
+                    object, green ones in it. Each is expanded into its four children on the next level.";
+    let in_space =
+        "In space: the fracture boundary set of a vase, in the colours of its cells, with the normals.";
+    Ok(Made::pictures([["expansion.svg", in_plane], ["boundary-set.png", in_space]])
+        .table(table)
+        .note("The drawing in the plane is computed by a quadtree with the rules of the octrees."))
 }
 
 /// Figure 2.
@@ -112,19 +101,10 @@ pub fn codes(work: &mut Work<'_>) -> Result<Made, CliError> {
     for (owner, count) in objects.iter().enumerate() {
         table.row([owner.to_string(), count.to_string()]);
     }
-    Ok(Made {
-        pictures: vec![Shown::new(
-            "codes.svg",
-            "A broken disc as a quadtree. A node's Morton code has a binary digit of y and of x for each level; its \
-             object is the seed nearest to its middle.",
-        )],
-        tables: vec![table],
-        notes: vec![
-            "Octrees here are stored in the order of their Morton codes at every level, and stay so: nothing is sorted."
-                .to_owned(),
-        ],
-        ..Made::default()
-    })
+    let caption = "A broken disc as a quadtree. A node's Morton code has a binary digit of y and of x for each level; its \
+                   object is the seed nearest to its middle.";
+    let note = "Octrees here are stored in the order of their Morton codes at every level, and stay so: nothing is sorted.";
+    Ok(Made::picture("codes.svg", caption).table(table).note(note))
 }
 
 /// Pale colours of objects.
@@ -177,22 +157,15 @@ pub fn collision(work: &mut Work<'_>) -> Result<Made, CliError> {
     ] {
         table.row([what.to_owned(), number(first(head), decimals)]);
     }
-    Ok(Made {
-        pictures: vec![
-            Shown::new("objects.png", "(a) Two colliding objects."),
-            Shown::new("octree.png", "(b) The octree of one of them, at the level of the collision test."),
-            Shown::new(
-                "points.svg",
-                "(c, d) A slice through the intersection: cells of the lattice that have collision points, the averaged \
-                 points on both surfaces, and the volume gradients, which point out of their owner.",
-            ),
-        ],
-        tables: vec![table],
-        notes: vec![
-            "Points, columns and gradients are those of `simulate --collision-points 1 --pairs`.".to_owned(),
-        ],
-        ..Made::default()
-    })
+    let of_slice = "(c, d) A slice through the intersection: cells of the lattice that have collision points, the averaged \
+                    points on both surfaces, and the volume gradients, which point out of their owner.";
+    Ok(Made::pictures([
+        ["objects.png", "(a) Two colliding objects."],
+        ["octree.png", "(b) The octree of one of them, at the level of the collision test."],
+        ["points.svg", of_slice],
+    ])
+    .table(table)
+    .note("Points, columns and gradients are those of `simulate --collision-points 1 --pairs`."))
 }
 
 /// The collision points within half a cell of the plane of both centres, with the outlines of both balls.

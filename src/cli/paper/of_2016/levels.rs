@@ -7,7 +7,7 @@ use super::far;
 use crate::cli::{
     CliError,
     paper::{
-        entry::{Made, Shown, Table, number, ratio},
+        entry::{Made, Table, number, ratio},
         log::{Log, mean},
         svg::{Axis, Plot, Series},
         work::Work,
@@ -114,22 +114,12 @@ pub fn pair(work: &mut Work<'_>) -> Result<Made, CliError> {
         series,
     };
     work.write("height.svg", &plot.svg())?;
-    let mut made = Made {
-        pictures: vec![Shown::new(
-            "height.svg",
-            "The ball's centre over time, for three levels of the pair; at rest without any overlap it would be at 1.25 m.",
-        )],
-        tables: vec![table],
-        notes: vec![
-            "The bodies have level 5 of their own in the runs with a level of the pair. The rest is the mean height \
-             of the last tenth of the play; the penalty response holds the ball by an overlap, so it is below 0."
-                .to_owned(),
-            "The paper claims that levels of pairs cost nothing extra, and gives no figures; the ratio compares a step \
-             with a level of the pair with a step in which both bodies have that level."
-                .to_owned(),
-        ],
-        ..Made::default()
-    };
+    let caption = "The ball's centre over time, for three levels of the pair; at rest without any overlap it would be at 1.25 m.";
+    let of_levels = "The bodies have level 5 of their own in the runs with a level of the pair. The rest is the mean height \
+                     of the last tenth of the play; the penalty response holds the ball by an overlap, so it is below 0.";
+    let of_cost = "The paper claims that levels of pairs cost nothing extra, and gives no figures; the ratio compares a step \
+                   with a level of the pair with a step in which both bodies have that level.";
+    let mut made = Made::picture("height.svg", caption).table(table).note(of_levels).note(of_cost);
     let far = far::fall(work)?;
     made.pictures.extend(far.pictures);
     made.tables.extend(far.tables);

@@ -3,7 +3,7 @@
 use crate::cli::{
     CliError,
     paper::{
-        entry::{Made, Shown, Table},
+        entry::{Made, Table},
         flat::{Broken, Cell, Point, voronoi_cell},
         svg::{Anchor, COLORS, Drawing, INK, Pen},
         work::Work,
@@ -55,19 +55,10 @@ pub fn intersection(work: &mut Work<'_>) -> Result<Made, CliError> {
         table.row([voxel.to_owned(), names(&cell.seeds), crossed.to_owned()]);
     }
     work.write("intersection.svg", &drawing.svg())?;
-    Ok(Made {
-        pictures: vec![Shown::new(
-            "intersection.svg",
-            "Three Voronoi seeds, and three voxels whose corners have the colour of the nearest seed.",
-        )],
-        tables: vec![table],
-        notes: vec![
-            "A crack that crosses a voxel between its corners is found on a finer level; leaves are decided by their \
-             corners, as in the paper."
-                .to_owned(),
-        ],
-        ..Made::default()
-    })
+    let caption = "Three Voronoi seeds, and three voxels whose corners have the colour of the nearest seed.";
+    let note = "A crack that crosses a voxel between its corners is found on a finer level; leaves are decided by their \
+                corners, as in the paper.";
+    Ok(Made::picture("intersection.svg", caption).table(table).note(note))
 }
 
 /// A crack through a transition voxel in the plane, from its left edge to its right one by a point within.
@@ -128,22 +119,13 @@ pub fn votes(work: &mut Work<'_>) -> Result<Made, CliError> {
     for (kind, what) in ["of seed 1", "of seed 2", "crossed by the crack"].into_iter().enumerate() {
         table.row([what.to_owned(), counts[kind].to_string()]);
     }
-    Ok(Made {
-        pictures: vec![Shown::new(
-            "votes.svg",
-            format!(
-                "In the plane: the white voxel is not crossed. {votes} of the 2 pieces of the crack have it on the side \
-                 of seed 1, which gets it. Grey voxels are crossed."
-            ),
-        )],
-        tables: vec![table],
-        notes: vec![
-            "The published rule is the option `--sides votes`. Exact cones are the default here, since votes leave \
-             holes where triangles of one voxel disagree."
-                .to_owned(),
-        ],
-        ..Made::default()
-    })
+    let caption = format!(
+        "In the plane: the white voxel is not crossed. {votes} of the 2 pieces of the crack have it on the side \
+         of seed 1, which gets it. Grey voxels are crossed."
+    );
+    let note = "The published rule is the option `--sides votes`. Exact cones are the default here, since votes leave \
+                holes where triangles of one voxel disagree.";
+    Ok(Made::picture("votes.svg", caption).table(table).note(note))
 }
 
 #[cfg(test)]

@@ -43,15 +43,9 @@ pub fn surface(work: &mut Work<'_>) -> Result<Made, CliError> {
     let show =
         ["--transition-level", "2", "--show", "transition,triangles,points", "--only", "--camera", near];
     render(work, &[&crack[..], &show].concat(), "760x620", "crack.png")?;
-    Ok(Made {
-        pictures: vec![Shown::new(
-            "crack.png",
-            "Voxels of transition level 2 between two seeds. Edge separation points are blue, face separation points \
-             pink, voxel separation points yellow; a triangle joins one of each.",
-        )],
-        notes: notes(work, 1),
-        ..Made::default()
-    })
+    let caption = "Voxels of transition level 2 between two seeds. Edge separation points are blue, face separation points \
+                   pink, voxel separation points yellow; a triangle joins one of each.";
+    Ok(Made::picture("crack.png", caption).notes(notes(work, 1)))
 }
 
 /// Figure 3.
@@ -69,19 +63,13 @@ pub fn four_steps(work: &mut Work<'_>) -> Result<Made, CliError> {
     let triangles = ["--show", "transition,triangles", "--only"];
     render(work, &of(level, &[&rough[..], &triangles].concat()), "560x480", "c.png")?;
     render(work, &of(level, &[&rough[..], &pieces].concat()), "560x480", "d.png")?;
-    Ok(Made {
-        pictures: vec![
-            Shown::new("a.png", "(a) The planar break at the leaf level."),
-            Shown::new("b.png", "(b) The planar break at the transition level, 4."),
-            Shown::new(
-                "c.png",
-                "(c) The crack surfaces that are made in the voxels of the transition level.",
-            ),
-            Shown::new("d.png", "(d) The rough break: leaves follow the crack surfaces."),
-        ],
-        notes: notes(work, 2),
-        ..Made::default()
-    })
+    Ok(Made::pictures([
+        ["a.png", "(a) The planar break at the leaf level."],
+        ["b.png", "(b) The planar break at the transition level, 4."],
+        ["c.png", "(c) The crack surfaces that are made in the voxels of the transition level."],
+        ["d.png", "(d) The rough break: leaves follow the crack surfaces."],
+    ])
+    .notes(notes(work, 2)))
 }
 
 /// Figure 5.
@@ -97,20 +85,10 @@ pub fn gap(work: &mut Work<'_>) -> Result<Made, CliError> {
         "surfaces.png",
     )?;
     render(work, &[&crack[..], &dust, &["--explode", "0"]].concat(), "640x520", "pieces.png")?;
-    Ok(Made {
-        pictures: vec![
-            Shown::new(
-                "surfaces.png",
-                "Both surfaces of each crack, by cases of marching cubes in the voxels of the transition level.",
-            ),
-            Shown::new(
-                "pieces.png",
-                "The pieces in their places: what lay between the surfaces is lost as dust.",
-            ),
-        ],
-        notes: notes(work, 2),
-        ..Made::default()
-    })
+    let surfaces =
+        "Both surfaces of each crack, by cases of marching cubes in the voxels of the transition level.";
+    let pieces = "The pieces in their places: what lay between the surfaces is lost as dust.";
+    Ok(Made::pictures([["surfaces.png", surfaces], ["pieces.png", pieces]]).notes(notes(work, 2)))
 }
 
 /// Figure 6.
@@ -140,11 +118,7 @@ pub fn transition_levels(work: &mut Work<'_>) -> Result<Made, CliError> {
         "One pattern of seeds: the closer the transition level is to the root, the larger the bumps."
             .to_owned(),
     );
-    Ok(Made {
-        pictures: vec![Shown::new("levels.png", "One break at three transition levels.")],
-        notes,
-        ..Made::default()
-    })
+    Ok(Made::picture("levels.png", "One break at three transition levels.").notes(notes))
 }
 
 /// Figure 8.
@@ -184,10 +158,7 @@ pub fn irregular(work: &mut Work<'_>) -> Result<Made, CliError> {
     let mut table = Table::new("Parameters", &["what", "values"]);
     table.row(["width of the gap, leaf voxels", "1, 4, 10"]);
     table.row(["irregularity", "0, 1"]);
-    Ok(Made {
-        pictures: vec![Shown::new("gaps.png", "Three widths of the gap, even and uneven.")],
-        tables: vec![table],
-        notes: notes(work, 2),
-        ..Made::default()
-    })
+    Ok(Made::picture("gaps.png", "Three widths of the gap, even and uneven.")
+        .table(table)
+        .notes(notes(work, 2)))
 }

@@ -3,7 +3,7 @@
 use crate::cli::{
     CliError,
     paper::{
-        entry::{Made, NOTHING, Shown, Table, number},
+        entry::{Made, NOTHING, Table, number},
         svg::{Axis, Mark, Plot, Series},
         work::Work,
     },
@@ -49,14 +49,10 @@ pub fn of_levels(work: &mut Work<'_>) -> Result<Made, CliError> {
     );
     let [bound, levels] = BOUND;
     published.row([levels, bound]);
-    Ok(Made {
-        pictures: vec![Shown::new("time.svg", "Time by octree level, for rough and dusty cracks.")],
-        tables: vec![table, published],
-        notes: vec![
-            "The paper states one bound for all of its tests, without naming their objects or seeds, on a GeForce GTX \
-             Titan Black. The bound is a time of other objects on another machine, so neither is divided by the other."
-                .to_owned(),
-        ],
-        ..Made::default()
-    })
+    let note = "The paper states one bound for all of its tests, without naming their objects or seeds, on a GeForce GTX \
+                Titan Black. The bound is a time of other objects on another machine, so neither is divided by the other.";
+    Ok(Made::picture("time.svg", "Time by octree level, for rough and dusty cracks.")
+        .table(table)
+        .table(published)
+        .note(note))
 }

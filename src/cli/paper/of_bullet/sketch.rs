@@ -6,7 +6,7 @@
 use glam::DVec3;
 
 use super::super::{
-    entry::{Made, Shown, Table, number},
+    entry::{Made, Table, number},
     svg::{Anchor, COLORS, Drawing, INK, Pen},
     work::Work,
 };
@@ -97,16 +97,11 @@ pub fn sketch(work: &mut Work<'_>) -> Result<Made, CliError> {
             number(Some(shard.volume), 5),
         ]);
     }
-    Ok(Made {
-        pictures: vec![Shown::new(
-            "sketch.svg",
-            "The shard (white) of the current point (orange) after the planes half way to all other points (orange \
-             lines); black lines are planes of the object.",
-        )],
-        tables: vec![table],
-        notes: vec!["A flat box stands for the document's drawing in a plane.".into()],
-        ..Made::default()
-    })
+    let caption = "The shard (white) of the current point (orange) after the planes half way to all other points (orange \
+                   lines); black lines are planes of the object.";
+    Ok(Made::picture("sketch.svg", caption)
+        .table(table)
+        .note("A flat box stands for the document's drawing in a plane."))
 }
 
 #[cfg(test)]

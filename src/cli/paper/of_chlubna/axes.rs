@@ -8,7 +8,7 @@ use std::sync::Arc;
 use glam::DVec3;
 
 use super::super::{
-    entry::{Made, Shown, Table, number},
+    entry::{Made, Table, number},
     of_glondu::resting,
     svg::{Anchor, COLORS, Drawing, FAINT, INK, Pen},
     work::Work,
@@ -108,18 +108,10 @@ pub fn separating(work: &mut Work<'_>) -> Result<Made, CliError> {
     let mut table =
         Table::new("The axis along which the bodies are farthest apart", &["x", "y", "z", "distance, m"]);
     table.row([way.x, way.y, way.z, separation].map(|value| number(Some(value), 4)));
-    Ok(Made {
-        pictures: vec![Shown::new(
-            "axis.svg",
-            "Two prisms from above and their shadows on the axis that the search finds: the shadows do not meet, so \
-             neither do the bodies.",
-        )],
-        tables: vec![table],
-        notes: vec![
-            "The search runs on the cores; the paper projects onto all axes in parallel on a device.".into(),
-        ],
-        ..Made::default()
-    })
+    let caption = "Two prisms from above and their shadows on the axis that the search finds: the shadows do not meet, so \
+                   neither do the bodies.";
+    let note = "The search runs on the cores; the paper projects onto all axes in parallel on a device.";
+    Ok(Made::picture("axis.svg", caption).table(table).note(note))
 }
 
 #[cfg(test)]

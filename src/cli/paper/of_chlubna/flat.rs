@@ -6,7 +6,7 @@
 use glam::DVec3;
 
 use super::super::{
-    entry::{Made, Shown, Table, number},
+    entry::{Made, Table, number},
     svg::{Anchor, COLORS, Drawing, FAINT, INK, Pen},
     work::Work,
 };
@@ -23,15 +23,9 @@ const TOP: Beyond = Beyond::Wall(5);
 /// Colour of a cell.
 const CELL: &str = "#d9d5cd";
 /// Sites; the first is the one whose cell is cut.
+#[rustfmt::skip]
 pub(super) const SITES: [[i32; 2]; 9] = [
-    [760, 520],
-    [980, 640],
-    [640, 760],
-    [520, 380],
-    [900, 260],
-    [1230, 420],
-    [330, 640],
-    [1180, 830],
+    [760, 520], [980, 640], [640, 760], [520, 380], [900, 260], [1230, 420], [330, 640], [1180, 830],
     [280, 200],
 ];
 
@@ -100,15 +94,10 @@ fn draw(drawing: &mut Drawing, left: f64, sites: &[[i32; 2]], cell: &[[f64; 2]])
 }
 
 /// An outline of an object in the box, for drawings.
+#[rustfmt::skip]
 const OBJECT: [[f64; 2]; 8] = [
-    [120.0, 420.0],
-    [330.0, 80.0],
-    [900.0, 40.0],
-    [1400.0, 210.0],
-    [1540.0, 560.0],
-    [1290.0, 930.0],
-    [700.0, 960.0],
-    [250.0, 840.0],
+    [120.0, 420.0], [330.0, 80.0], [900.0, 40.0], [1400.0, 210.0], [1540.0, 560.0], [1290.0, 930.0],
+    [700.0, 960.0], [250.0, 840.0],
 ];
 
 /// Figure 3.
@@ -142,15 +131,10 @@ pub fn cell(work: &mut Work<'_>) -> Result<Made, CliError> {
     );
     drawing.text([site[0] - 30.0, site[1] - 34.0], "s", 15.0, Anchor::Middle, COLORS[1]);
     work.write("cell.svg", &drawing.svg())?;
-    Ok(Made {
-        pictures: vec![Shown::new(
-            "cell.svg",
-            "The cell of the site s (grey) in the box of an object (thick line): each plane stands half way to a \
-             neighbour, at the end of its arrow.",
-        )],
-        notes: vec![format!("{planes} of {} neighbours have a plane that bounds the cell.", SITES.len() - 1)],
-        ..Made::default()
-    })
+    let caption = "The cell of the site s (grey) in the box of an object (thick line): each plane stands half way to a \
+                   neighbour, at the end of its arrow.";
+    let note = format!("{planes} of {} neighbours have a plane that bounds the cell.", SITES.len() - 1);
+    Ok(Made::picture("cell.svg", caption).note(note))
 }
 
 /// Figure 4.
@@ -180,15 +164,10 @@ pub fn iterations(work: &mut Work<'_>) -> Result<Made, CliError> {
         }
     }
     work.write("iterations.svg", &drawing.svg())?;
-    Ok(Made {
-        pictures: vec![Shown::new(
-            "iterations.svg",
-            "The box after it was cut by the planes to the nearest, the two and the three nearest neighbours.",
-        )],
-        tables: vec![table],
-        notes: vec!["Lengths are whole units of box cutting; the box has 1600 by 1000.".into()],
-        ..Made::default()
-    })
+    let caption =
+        "The box after it was cut by the planes to the nearest, the two and the three nearest neighbours.";
+    let note = "Lengths are whole units of box cutting; the box has 1600 by 1000.";
+    Ok(Made::picture("iterations.svg", caption).table(table).note(note))
 }
 
 /// Figure 5.
@@ -210,18 +189,13 @@ pub fn shrinking(work: &mut Work<'_>) -> Result<Made, CliError> {
     let far =
         with_nearest(SITES.len() - 1).last().map_or(0.0, |last| distance(place(*last), place(SITES[0])));
     let last = reaches.last().copied().unwrap_or_default();
-    Ok(Made {
-        pictures: vec![Shown::new(
-            "shrinking.svg",
-            "The circle through the farthest corner of the cell, before and after two more cuts.",
-        )],
-        notes: vec![format!(
-            "A plane to a neighbour lies half way, so sites farther than twice the radius cannot cut: the farthest site \
-             lies at {far:.0} units, {} by the second circle.",
-            if far > 2.0 * last { "and is left out" } else { "which is still within reach" }
-        )],
-        ..Made::default()
-    })
+    let caption = "The circle through the farthest corner of the cell, before and after two more cuts.";
+    let note = format!(
+        "A plane to a neighbour lies half way, so sites farther than twice the radius cannot cut: the farthest site \
+         lies at {far:.0} units, {} by the second circle.",
+        if far > 2.0 * last { "and is left out" } else { "which is still within reach" }
+    );
+    Ok(Made::picture("shrinking.svg", caption).note(note))
 }
 
 /// Figure 10.
@@ -264,20 +238,11 @@ pub fn outside(work: &mut Work<'_>) -> Result<Made, CliError> {
         drawing.text([at[0], at[1] + 50.0], name, 15.0, Anchor::Middle, INK);
     }
     work.write("outside.svg", &drawing.svg())?;
-    Ok(Made {
-        pictures: vec![Shown::new(
-            "outside.svg",
-            "Cells (dashed) of a site inside a sphere and of two outside: the cell of s2 misses the sphere, that of s3 \
-             reaches into it.",
-        )],
-        tables: vec![table],
-        notes: vec![
-            "The published method has to remove the cell of s2 and turns over tests in that of s3. Here a cell without a \
-             part of the object has no piece, and the piece of s3 is whole."
-                .into(),
-        ],
-        ..Made::default()
-    })
+    let caption = "Cells (dashed) of a site inside a sphere and of two outside: the cell of s2 misses the sphere, that of s3 \
+                   reaches into it.";
+    let note = "The published method has to remove the cell of s2 and turns over tests in that of s3. Here a cell without a \
+                part of the object has no piece, and the piece of s3 is whole.";
+    Ok(Made::picture("outside.svg", caption).table(table).note(note))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{
     super::{
-        entry::{Made, Shown, Table, number},
+        entry::{Made, Table, number},
         svg::{Anchor, COLORS, Drawing, FAINT, INK, Pen},
         work::Work,
     },
@@ -127,22 +127,13 @@ pub fn fragment(work: &mut Work<'_>) -> Result<Made, CliError> {
         let (each, published) = (number(Some(each), 0), number(part.published().0, 0));
         table.row([k, part.surface.clone(), part.holds.clone(), from, bytes, items, each, published]);
     }
-    Ok(Made {
-        pictures: vec![Shown::new(
-            "fragment.svg",
-            "Above the ten fragments in the buffer of a GLB file, below the bytes of one of them with the parts of the \
-             table, both to scale. Blue: what a vertex of the paper has, too; grey: further attributes; orange: indices.",
-        )],
-        tables: vec![table],
-        notes: vec![
-            "In the paper a vertex is a record of 32 bytes in one buffer of the device, and indices are in a second one. A \
-             GLB file, made to be copied to a device as it is, has one buffer with an array for each attribute: those of \
-             the outside with their indices, then those of the cracks. The program's own pictures are drawn by rays, from \
-             another form of these triangles."
-                .into(),
-        ],
-        ..Made::default()
-    })
+    let caption = "Above the ten fragments in the buffer of a GLB file, below the bytes of one of them with the parts of the \
+                   table, both to scale. Blue: what a vertex of the paper has, too; grey: further attributes; orange: indices.";
+    let note = "In the paper a vertex is a record of 32 bytes in one buffer of the device, and indices are in a second one. A \
+                GLB file, made to be copied to a device as it is, has one buffer with an array for each attribute: those of \
+                the outside with their indices, then those of the cracks. The program's own pictures are drawn by rays, from \
+                another form of these triangles.";
+    Ok(Made::picture("fragment.svg", caption).table(table).note(note))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use glam::DVec3;
 
 use super::super::{
-    entry::{Made, Shown, Table},
+    entry::{Made, Table},
     svg::{Anchor, COLORS, Drawing, INK, Pen},
     work::Work,
 };
@@ -18,13 +18,9 @@ use crate::{
 };
 
 /// Sites in a box of 1000 units; the first is the one whose cell is drawn.
+#[rustfmt::skip]
 const SITES: [Point; 7] = [
-    [480, 500, 520],
-    [860, 520, 480],
-    [120, 440, 560],
-    [520, 900, 460],
-    [440, 90, 540],
-    [520, 480, 920],
+    [480, 500, 520], [860, 520, 480], [120, 440, 560], [520, 900, 460], [440, 90, 540], [520, 480, 920],
     [470, 540, 90],
 ];
 
@@ -72,16 +68,10 @@ pub fn edges(work: &mut Work<'_>) -> Result<Made, CliError> {
         },
     );
     work.write("edges.svg", &drawing.svg())?;
-    Ok(Made {
-        pictures: vec![Shown::new("edges.svg", "A cell with the numbers of its vertices and, at their faces, of its planes.")],
-        tables: vec![table],
-        notes: vec![
-            "The last column packs the four numbers of an edge into two words of 32 bits, as the paper's local memory \
-             holds them. Planes 0 to 5 are the walls of the box; those without a face stay in the list."
-                .into(),
-        ],
-        ..Made::default()
-    })
+    let caption = "A cell with the numbers of its vertices and, at their faces, of its planes.";
+    let note = "The last column packs the four numbers of an edge into two words of 32 bits, as the paper's local memory \
+                holds them. Planes 0 to 5 are the walls of the box; those without a face stay in the list.";
+    Ok(Made::picture("edges.svg", caption).table(table).note(note))
 }
 
 /// A box of twelve triangles, one unit wide, on the ground.
@@ -145,14 +135,9 @@ pub fn cut_triangles(work: &mut Work<'_>) -> Result<Made, CliError> {
         drawing.text([x, -0.6], &text, 14.0, Anchor::Middle, INK);
     }
     work.write("lid.svg", &drawing.svg())?;
-    Ok(Made {
-        pictures: vec![Shown::new(
-            "lid.svg",
-            "The lid of a box from above, before and after box cutting; colours are pieces. Each polygon that the planes \
-             leave of a triangle is triangulated once, after all cuts.",
-        )],
-        ..Made::default()
-    })
+    let caption = "The lid of a box from above, before and after box cutting; colours are pieces. Each polygon that the planes \
+                   leave of a triangle is triangulated once, after all cuts.";
+    Ok(Made::picture("lid.svg", caption))
 }
 
 /// An icosphere of 42 vertices and 80 triangles with a diameter of one unit, as OBJ.

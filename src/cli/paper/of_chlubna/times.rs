@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{
     super::{
-        entry::{Made, NOTHING, Shown, Table, number, ratio},
+        entry::{Made, NOTHING, Table, number, ratio},
         svg::{Axis, Bars, Mark, Plot, Series},
         work::Work,
     },
@@ -67,19 +67,10 @@ pub fn neighbours(work: &mut Work<'_>) -> Result<Made, CliError> {
         ],
     };
     work.write("neighbours.svg", &plot.svg())?;
-    Ok(Made {
-        pictures: vec![Shown::new(
-            "neighbours.svg",
-            "Cells of random sites in a cube on the cores, neighbours found by a scan over all sites and by the tree.",
-        )],
-        tables: vec![table],
-        notes: vec![
-            "The paper measures a whole fracture of an icosphere on a GeForce GTX 550 Ti and prints a plot without \
-             figures; here cells alone are measured, on the cores of the machine in the head of the page."
-                .into(),
-        ],
-        ..Made::default()
-    })
+    let caption = "Cells of random sites in a cube on the cores, neighbours found by a scan over all sites and by the tree.";
+    let note = "The paper measures a whole fracture of an icosphere on a GeForce GTX 550 Ti and prints a plot without \
+                figures; here cells alone are measured, on the cores of the machine in the head of the page.";
+    Ok(Made::picture("neighbours.svg", caption).table(table).note(note))
 }
 
 /// The stages that the paper has, too, in their order, as `compare` names them.
@@ -121,17 +112,11 @@ pub fn stages(work: &mut Work<'_>) -> Result<Made, CliError> {
         rows,
     };
     work.write("stages.svg", &bars.svg())?;
-    Ok(Made {
-        pictures: vec![Shown::new("stages.svg", "Medians of the stages, by the number of sites.")],
-        tables: vec![table],
-        notes: vec![
-            "`cells` is box cutting with the search for neighbours, `split` cuts triangles and closes pieces, `surfaces` \
-             dresses them. The last column is a stage that the paper does not have and that its shares leave out: \
-             octrees, by which pieces are drawn and collide. The paper prints shares of its parts on a device as a chart without figures."
-                .into(),
-        ],
-        ..Made::default()
-    })
+    let note = "`cells` is box cutting with the search for neighbours, `split` cuts triangles and closes pieces, `surfaces` \
+                dresses them. The last column is a stage that the paper does not have and that its shares leave out: \
+                octrees, by which pieces are drawn and collide. The paper prints shares of its parts on a device as a chart \
+                without figures.";
+    Ok(Made::picture("stages.svg", "Medians of the stages, by the number of sites.").table(table).note(note))
 }
 
 #[cfg(test)]

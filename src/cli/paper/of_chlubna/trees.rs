@@ -9,7 +9,7 @@ use glam::DVec3;
 
 use super::{
     super::{
-        entry::{Made, NOTHING, Shown, Table, number},
+        entry::{Made, NOTHING, Table, number},
         of_glondu::resting,
         svg::{Anchor, COLORS, Drawing, FAINT, INK, Pen},
         work::Work,
@@ -111,31 +111,22 @@ pub fn spheres(work: &mut Work<'_>) -> Result<Made, CliError> {
         table.row([letter(k), round, initial, inserted, number(Some(node.radius), 1), near, other]);
     }
     work.write("spheres.svg", &drawing.svg())?;
-    Ok(Made {
-        pictures: vec![Shown::new(
-            "spheres.svg",
-            "Voronoi cells of nine sites with the order of insertion (left) and the tree (right): an arrow goes from the \
-             initial site of a node to the site that the node inserts, its circle stands round the initial site and holds \
-             all sites below. Colours are rounds: blue is the root.",
-        )],
-        tables: vec![table],
-        notes: vec![
-            "The tree has the paper's shape: two sites a node, of which a child takes one over as its initial site; up to \
-             two children a node in a round; the radius reaches from the initial site to the farthest one below. What \
-             differs is the choice: the paper takes two random sites for the root, and later the one of least number or \
-             any. Here the one of least hash of its number is inserted, at the root as well, so that neither threads nor \
-             the order of the sites change the tree."
-                .into(),
-            format!(
-                "Box cutting searches this tree on the cores from {} sites on, since a scan over fewer is as fast (figure \
-                 14). A search returns several neighbours at once, where the paper's returns one, and leaves out what lies \
-                 beyond the plane between the two sites of a node. Passes on a device have bins of a grid in place of the \
-                 tree. The paper's drawing comes without coordinates, so the sites are others.",
-                NearestBy::TREE_FROM
-            ),
-        ],
-        ..Made::default()
-    })
+    let caption = "Voronoi cells of nine sites with the order of insertion (left) and the tree (right): an arrow goes from the \
+                   initial site of a node to the site that the node inserts, its circle stands round the initial site and holds \
+                   all sites below. Colours are rounds: blue is the root.";
+    let of_shape = "The tree has the paper's shape: two sites a node, of which a child takes one over as its initial site; up to \
+                    two children a node in a round; the radius reaches from the initial site to the farthest one below. What \
+                    differs is the choice: the paper takes two random sites for the root, and later the one of least number or \
+                    any. Here the one of least hash of its number is inserted, at the root as well, so that neither threads nor \
+                    the order of the sites change the tree.";
+    let of_search = format!(
+        "Box cutting searches this tree on the cores from {} sites on, since a scan over fewer is as fast (figure \
+         14). A search returns several neighbours at once, where the paper's returns one, and leaves out what lies \
+         beyond the plane between the two sites of a node. Passes on a device have bins of a grid in place of the \
+         tree. The paper's drawing comes without coordinates, so the sites are others.",
+        NearestBy::TREE_FROM
+    );
+    Ok(Made::picture("spheres.svg", caption).table(table).note(of_shape).note(of_search))
 }
 
 /// Middles of the bodies of figure 12 from above, decimetres.
@@ -288,35 +279,27 @@ pub fn hierarchy(work: &mut Work<'_>) -> Result<Made, CliError> {
             format!("{before}, {behind}"),
         ]);
     }
-    Ok(Made {
-        pictures: vec![Shown::new(
-            "hierarchy.svg",
-            "Left: ten bodies from above, numbered and joined in the order of their codes. Right: their codes, first digit \
-             on top, and the nodes over them. A node (disc) stands above the code of its own number and reaches to the end \
-             of its thick arrow; it splits at the black stroke, and thin arrows lead from the two codes at the split to its \
-             children. Digits that a code has in common with a neighbour are blue.",
-        )],
-        tables: vec![table],
-        notes: vec![
-            format!(
-                "{} nodes over {} codes, as the paper's N - 1 over N. Direction, end and split follow from common digits by \
-                 the paper's rules; equal codes, on which the paper is silent, go on with the digits of their places.",
-                tree.nodes.len(),
-                tree.leaves.len()
-            ),
-            format!(
-                "A code has {CODE_BITS} digits, those of z, y and x in turn; the first {digits} are shown, which tell the codes \
-                 apart. All bodies lie at one height, so every third digit is 0."
-            ),
-            format!(
-                "The tree is the one that the search for near pairs builds on the cores; the paper builds its own on a \
-                 device, a thread for each node, as the passes here do where there is a device. From {MANY} \
-                 bodies on every search uses such a tree; fewer are sorted along one axis and swept, unless their pairs are \
-                 kept for several steps. Ten are drawn, so that they fit on a page."
-            ),
-        ],
-        ..Made::default()
-    })
+    let caption = "Left: ten bodies from above, numbered and joined in the order of their codes. Right: their codes, first digit \
+                   on top, and the nodes over them. A node (disc) stands above the code of its own number and reaches to the end \
+                   of its thick arrow; it splits at the black stroke, and thin arrows lead from the two codes at the split to its \
+                   children. Digits that a code has in common with a neighbour are blue.";
+    let of_nodes = format!(
+        "{} nodes over {} codes, as the paper's N - 1 over N. Direction, end and split follow from common digits by \
+         the paper's rules; equal codes, on which the paper is silent, go on with the digits of their places.",
+        tree.nodes.len(),
+        tree.leaves.len()
+    );
+    let of_digits = format!(
+        "A code has {CODE_BITS} digits, those of z, y and x in turn; the first {digits} are shown, which tell the codes \
+         apart. All bodies lie at one height, so every third digit is 0."
+    );
+    let of_search = format!(
+        "The tree is the one that the search for near pairs builds on the cores; the paper builds its own on a \
+         device, a thread for each node, as the passes here do where there is a device. From {MANY} \
+         bodies on every search uses such a tree; fewer are sorted along one axis and swept, unless their pairs are \
+         kept for several steps. Ten are drawn, so that they fit on a page."
+    );
+    Ok(Made::picture("hierarchy.svg", caption).table(table).note(of_nodes).note(of_digits).note(of_search))
 }
 
 #[cfg(test)]

@@ -97,14 +97,10 @@ pub fn sizes(work: &mut Work<'_>) -> Result<Made, CliError> {
     for Row { name, published: [triangles, tetrahedra, points], .. } in ROWS {
         published.row([name.to_owned(), triangles.to_string(), tetrahedra.to_string(), points.to_string()]);
     }
-    made.tables.push(published);
-    made.notes.push(
-        "Bodies collide as octrees, so points follow from the level at which they do: one for each cell of the surface. \
-         Built-in shapes are made after the paper's descriptions, since its meshes are not published, and no bunny \
-         of Stanford's has the paper's 7,940: the counts of the paper's own objects stand in a table of their own."
-            .into(),
-    );
-    Ok(made)
+    let note = "Bodies collide as octrees, so points follow from the level at which they do: one for each cell of the surface. \
+                Built-in shapes are made after the paper's descriptions, since its meshes are not published, and no bunny \
+                of Stanford's has the paper's 7,940: the counts of the paper's own objects stand in a table of their own.";
+    Ok(made.table(published).note(note))
 }
 
 #[cfg(test)]

@@ -96,13 +96,9 @@ pub fn rolling_plate(work: &mut Work<'_>) -> Result<Made, CliError> {
     };
     work.write("contacts.svg", &plot.svg())?;
     made.pictures.push(Shown::new("contacts.svg", "Contacts in each step; the plate lies at the end."));
-    made.tables.extend([table, published]);
-    made.notes.push(
-        "The same scene with `field_most_points` 6 and 0. The paper's plate has 5,392 triangles; ours has a point for each \
-         cell of level 6. With 6 the contacts of the floor are thinned further to those that lie farthest out."
-            .into(),
-    );
-    Ok(made)
+    let note = "The same scene with `field_most_points` 6 and 0. The paper's plate has 5,392 triangles; ours has a point for each \
+                cell of level 6. With 6 the contacts of the floor are thinned further to those that lie farthest out.";
+    Ok(made.table(table).table(published).note(note))
 }
 
 /// A sphere that falls and breaks, with points of this level.
@@ -196,15 +192,10 @@ pub fn sphere(work: &mut Work<'_>) -> Result<Made, CliError> {
             range(Some([average, greatest]), 2),
         ]);
     }
-    made.tables.extend([here, published]);
-    made.notes.push(
-        "The paper changes the points of the surface and of the interior one at a time; here both follow from the level \
-         at which a body collides, so rows of the two tables do not correspond. Update and break share a step only in a \
-         play that is long enough."
-            .into(),
-    );
-    made.notes.extend(DIFFERS.map(String::from));
-    Ok(made)
+    let note = "The paper changes the points of the surface and of the interior one at a time; here both follow from the level \
+                at which a body collides, so rows of the two tables do not correspond. Update and break share a step only in a \
+                play that is long enough.";
+    Ok(made.table(here).table(published).note(note).notes(DIFFERS))
 }
 
 #[cfg(test)]

@@ -13,18 +13,13 @@ use super::{
 use crate::cli::CliError;
 
 pub fn plates(work: &mut Work<'_>) -> Result<Made, CliError> {
-    let mut made = scene(work, &PLATES)?;
-    made.notes.push("Four balls fall by themselves; in the paper a user drops them.".into());
-    Ok(made)
+    Ok(scene(work, &PLATES)?.note("Four balls fall by themselves; in the paper a user drops them."))
 }
 
 pub fn pointer(work: &mut Work<'_>) -> Result<Made, CliError> {
-    let mut made = scene(work, &POINTER)?;
-    made.notes.push(
-        "Four pushes of a hand along given paths stand for the paper's user, who drags bodies with a mouse."
-            .into(),
-    );
-    Ok(made)
+    let note =
+        "Four pushes of a hand along given paths stand for the paper's user, who drags bodies with a mouse.";
+    Ok(scene(work, &POINTER)?.note(note))
 }
 
 pub fn moneybox(work: &mut Work<'_>) -> Result<Made, CliError> {
@@ -49,8 +44,7 @@ fn scene(work: &mut Work<'_>, staged: &'static Staged) -> Result<Made, CliError>
     table.row(["a step, ms: average (greatest)".to_owned(), range(played.range("step_ms"), 2)]);
     made.tables.extend([table, published::caption(staged.name)]);
     made.notes.extend(played.differs);
-    made.notes.extend(DIFFERS.map(String::from));
-    Ok(made)
+    Ok(made.notes(DIFFERS))
 }
 
 /// Figure 12: counts and times over the steps.
@@ -65,13 +59,9 @@ pub fn over_time(work: &mut Work<'_>) -> Result<Made, CliError> {
         }
         made.notes.extend(played.differs);
     }
-    made.notes.push(
-        "Pairs are those that were searched for contacts in a step, after boxes and hulls had ruled out others; the paper \
-         counts the pairs that its broad phase puts out."
-            .into(),
-    );
-    made.notes.extend(DIFFERS.map(String::from));
-    Ok(made)
+    let note = "Pairs are those that were searched for contacts in a step, after boxes and hulls had ruled out others; the paper \
+                counts the pairs that its broad phase puts out.";
+    Ok(made.note(note).notes(DIFFERS))
 }
 
 const TIME: &str = "simulated time, s";

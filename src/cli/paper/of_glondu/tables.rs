@@ -74,14 +74,9 @@ pub fn counts(work: &mut Work<'_>) -> Result<Made, CliError> {
         ]);
         made.notes.extend(played.differs);
     }
-    made.tables.extend([table, published::counts()]);
-    made.notes.push(
-        "Bodies are octrees without triangles: leaves of their surface, cracks included, are counted where the paper \
-         counts triangles. Each scene was played by the figure that shows it, where that figure was made in the same run."
-            .into(),
-    );
-    made.notes.extend(DIFFERS.map(String::from));
-    Ok(made)
+    let note = "Bodies are octrees without triangles: leaves of their surface, cracks included, are counted where the paper \
+                counts triangles. Each scene was played by the figure that shows it, where that figure was made in the same run.";
+    Ok(made.table(table).table(published::counts()).note(note).notes(DIFFERS))
 }
 
 /// Table 3.
@@ -104,14 +99,9 @@ pub fn times(work: &mut Work<'_>) -> Result<Made, CliError> {
         ]);
         made.notes.extend(played.differs);
     }
-    made.tables.extend([table, published::times()]);
-    made.notes.push(
-        "Finding contacts includes making fields and trees of bodies that come near another for the first time, which the \
-         paper does beforehand; the greatest steps are those in which that happens."
-            .into(),
-    );
-    made.notes.extend(DIFFERS.map(String::from));
-    Ok(made)
+    let note = "Finding contacts includes making fields and trees of bodies that come near another for the first time, which the \
+                paper does beforehand; the greatest steps are those in which that happens.";
+    Ok(made.table(table).table(published::times()).note(note).notes(DIFFERS))
 }
 
 #[cfg(test)]

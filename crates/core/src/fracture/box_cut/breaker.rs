@@ -39,13 +39,7 @@ pub const METHOD: MethodEntry = MethodEntry {
     source: "Chlubna, Brittle Body Simulation on GPU",
     by_seeds: true,
     of_voxels: false,
-    options: &[MethodOption {
-        name: "voxel_level",
-        help: "Octree level of the voxels that pieces meet and are felt by.",
-        default: 6.0,
-        range: (3.0, 9.0),
-        whole: true,
-    }],
+    options: &[MethodOption::voxel_level("Octree level of the voxels that pieces meet and are felt by.")],
     breaker: &BoxCutBreaker,
 };
 
@@ -132,12 +126,9 @@ impl Breaker for BoxCutBreaker {
     }
 
     fn problem(&self, params: &FractureParams) -> Option<ParamProblem> {
-        let flat = params.surface == Surface::Planar;
-        (!flat).then(|| {
-            let text =
-                "must be planar: the method box-cut cuts flat; the method octree has rough and dusty cracks";
-            ("surface", text.to_owned())
-        })
+        let text =
+            "must be planar: the method box-cut cuts flat; the method octree has rough and dusty cracks";
+        (params.surface != Surface::Planar).then(|| ("surface", text.to_owned()))
     }
 
     fn shares_faces(&self) -> bool {

@@ -26,13 +26,7 @@ pub const METHOD: MethodEntry = MethodEntry {
     source: "Kintsugi",
     by_seeds: false,
     of_voxels: false,
-    options: &[MethodOption {
-        name: "voxel_level",
-        help: "Octree level of the voxels that parts meet and are felt by.",
-        default: 6.0,
-        range: (3.0, 9.0),
-        whole: true,
-    }],
+    options: &[MethodOption::voxel_level("Octree level of the voxels that parts meet and are felt by.")],
     breaker: &PartsBreaker,
 };
 

@@ -47,7 +47,7 @@ use self::{
     islands::labelling::Labeller,
     native::NativeStages,
     passes::{PassStages, Passes},
-    stages::OctreeStages,
+    stages::{Inputs, OctreeStages},
     surface::rough::TransitionVoxel,
 };
 use crate::{
@@ -124,12 +124,13 @@ impl Fracturer {
         pattern: &Pattern,
         recipe: &Recipe,
     ) -> Result<Fracture, FractureError> {
+        let of = Inputs { source, pattern, recipe };
         match &self.compute {
             Compute::Gpu(_) => {
                 let (gpu, passes) = self.passes()?;
-                fracture_by(PassStages::new(gpu, passes), source, pattern, recipe)
+                fracture_by(PassStages::new(gpu, passes, of), of)
             }
-            Compute::Cpu => fracture_by(NativeStages::default(), source, pattern, recipe),
+            Compute::Cpu => fracture_by(NativeStages::new(of), of),
         }
     }
 
@@ -162,12 +163,8 @@ impl Fracturer {
 }
 
 /// The recipe, for any backend.
-fn fracture_by<S: OctreeStages>(
-    mut stages: S,
-    source: &Source<'_>,
-    pattern: &Pattern,
-    recipe: &Recipe,
-) -> Result<Fracture, FractureError> {
+fn fracture_by<S: OctreeStages>(mut stages: S, of: Inputs<'_>) -> Result<Fracture, FractureError> {
+    let Inputs { source, pattern, recipe } = of;
     let island_level = check(source, pattern, recipe)?;
     let surface = recipe.surface_color;
     let surface = surface.unwrap_or_else(|| interior::surface_color(source.forest, source.tree));
@@ -175,7 +172,7 @@ fn fracture_by<S: OctreeStages>(
 
     let cancel = source.cancel;
     cancel.check()?;
-    let (cells, survived) = stages.cells(source, pattern, recipe, interior)?;
+    let (cells, survived) = stages.cells(interior)?;
     if S::is_empty(&cells) {
         return Err(FractureError::Params(
             "the gap would leave nothing but dust; a narrower gap or a finer transition level leaves pieces"
@@ -183,10 +180,10 @@ fn fracture_by<S: OctreeStages>(
         ));
     }
     cancel.check()?;
-    let islands = stages.islands(source, &cells, (recipe.labelling, island_level))?;
+    let islands = stages.islands(&cells, (recipe.labelling, island_level))?;
     let swallowed = match recipe.surface {
         Surface::Planar => 0,
-        Surface::Rough | Surface::Dusty => stages.swallowed(source, pattern, recipe, &survived)?,
+        Surface::Rough | Surface::Dusty => stages.swallowed(&survived)?,
     };
     // One root for each object, by ascending id.
     let ids = pattern.object_ids().into_iter().zip(survived);
@@ -197,10 +194,10 @@ fn fracture_by<S: OctreeStages>(
     } else {
         tree_cells = components.iter().map(|[_, tree]| tree_cells[*tree as usize]).collect();
         cancel.check()?;
-        stages.split(source, cells, &islands)?
+        stages.split(cells, &islands)?
     };
     cancel.check()?;
-    let mut fracture = stages.collect(source, octrees, tree_cells, interior)?;
+    let mut fracture = stages.collect(octrees, tree_cells, interior)?;
     fracture.counts.swallowed = swallowed as u64;
     Ok(fracture)
 }

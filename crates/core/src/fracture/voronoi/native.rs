@@ -7,7 +7,7 @@ use super::{
     descent::native::{at_root, cells, planar_objects},
     islands::{self, native::NativeIslands},
     octrees::{NO_LEAF, native::NativeCells, split_native},
-    stages::{OctreeStages, Stopwatch},
+    stages::{Inputs, OctreeStages, Stopwatch},
     surface::{
         dusty::native::{DustyCracks, DustyLeaves},
         planar::native::PlanarCracks,
@@ -45,22 +45,23 @@ pub(in crate::fracture) fn transition_voxels(
 }
 
 /// A fracture in progress.
-#[derive(Default)]
-pub(in crate::fracture) struct NativeStages {
+pub(in crate::fracture) struct NativeStages<'a> {
+    of: Inputs<'a>,
     watch: Stopwatch,
 }
 
-impl OctreeStages for NativeStages {
+impl<'a> NativeStages<'a> {
+    pub fn new(of: Inputs<'a>) -> Self {
+        Self { of, watch: Stopwatch::default() }
+    }
+}
+
+impl OctreeStages for NativeStages<'_> {
     type Cells = NativeCells;
     type Islands = NativeIslands;
 
-    fn cells(
-        &mut self,
-        source: &Source<'_>,
-        pattern: &Pattern,
-        recipe: &Recipe,
-        interior: Volume,
-    ) -> Result<(NativeCells, Vec<bool>), FractureError> {
+    fn cells(&mut self, interior: Volume) -> Result<(NativeCells, Vec<bool>), FractureError> {
+        let Inputs { source, pattern, recipe } = self.of;
         // The word of a leaf's index also has its division.
         if source.forest.leaves.len() >= NO_LEAF as usize {
             return Err(FractureError::Params(format!(
@@ -81,9 +82,9 @@ impl OctreeStages for NativeStages {
         let transition = words.transition;
         let crack = Cracking { source: Arc::clone(forest), volume, words };
         match (recipe.surface, transition == forest.level) {
-            (Surface::Dusty, false) => cells(source, seeds, objects, DustyCracks(crack), watch),
+            (Surface::Dusty, false) => cells(source, seeds, objects, DustyCracks::new(crack), watch),
             (Surface::Dusty, true) => cells(source, seeds, objects, DustyLeaves::new(crack), watch),
-            (_, false) => cells(source, seeds, objects, RoughCracks(crack), watch),
+            (_, false) => cells(source, seeds, objects, RoughCracks::new(crack), watch),
             (_, true) => cells(source, seeds, objects, RoughLeaves::new(crack), watch),
         }
     }
@@ -95,13 +96,14 @@ impl OctreeStages for NativeStages {
     /// Both labellings give the same islands; the published one is for display (`islands/labelling/`).
     fn islands(
         &mut self,
-        source: &Source<'_>,
         cells: &NativeCells,
         (labelling, island_level): (Labelling, u32),
     ) -> Result<NativeIslands, FractureError> {
         self.watch.start("islands");
         Ok(match labelling {
-            Labelling::UnionFind => islands::native::islands(cells.trees(), island_level, source.cancel)?,
+            Labelling::UnionFind => {
+                islands::native::islands(cells.trees(), island_level, self.of.source.cancel)?
+            }
             Labelling::Iterative => islands::labelling::native::islands(cells.trees(), island_level),
         })
     }
@@ -110,13 +112,8 @@ impl OctreeStages for NativeStages {
         &islands.components
     }
 
-    fn swallowed(
-        &mut self,
-        source: &Source<'_>,
-        pattern: &Pattern,
-        _recipe: &Recipe,
-        survived: &[bool],
-    ) -> Result<usize, FractureError> {
+    fn swallowed(&mut self, survived: &[bool]) -> Result<usize, FractureError> {
+        let Inputs { source, pattern, .. } = self.of;
         if survived.iter().all(|survived| *survived) {
             return Ok(0);
         }
@@ -125,27 +122,21 @@ impl OctreeStages for NativeStages {
         Ok(planar_objects(source.forest, source.tree, &at_root(pattern), gone))
     }
 
-    fn split(
-        &mut self,
-        source: &Source<'_>,
-        cells: NativeCells,
-        islands: &NativeIslands,
-    ) -> Result<NativeCells, FractureError> {
+    fn split(&mut self, cells: NativeCells, islands: &NativeIslands) -> Result<NativeCells, FractureError> {
         self.watch.start("split");
-        Ok(split_native::split(cells, islands, source.cancel)?)
+        Ok(split_native::split(cells, islands, self.of.source.cancel)?)
     }
 
     fn collect(
         mut self,
-        source: &Source<'_>,
         octrees: NativeCells,
         tree_cells: Vec<u32>,
         volume: Volume,
     ) -> Result<Fracture, FractureError> {
         self.watch.start("boundary set");
-        let octrees = octrees.complete(source.cancel)?;
+        let octrees = octrees.complete(self.of.source.cancel)?;
         self.watch.start("readback and masses (CPU)");
-        let mut fracture = collect_native(source, octrees, tree_cells, volume)?;
+        let mut fracture = collect_native(self.of.source, octrees, tree_cells, volume)?;
         fracture.timings = self.watch.read();
         Ok(fracture)
     }

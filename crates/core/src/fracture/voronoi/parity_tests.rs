@@ -9,7 +9,7 @@ use super::{
     native::NativeStages,
     octrees::native::NativeOctrees,
     passes::{Broken, PassStages},
-    stages::OctreeStages,
+    stages::{Inputs, OctreeStages},
     testing::{Bench, SOLIDS, ball, comb, random_seeds, random_solid, read, seeds, shell},
 };
 use crate::{
@@ -29,10 +29,11 @@ pub(in crate::fracture) fn both(
         let surface = interior::surface_color(forest, tree);
         let volume = recipe.interior.volume(surface);
         let (gpu, passes) = bench.fracturer.passes().unwrap();
-        let (cells, survived) = PassStages::new(gpu, passes).cells(source, pattern, recipe, volume).unwrap();
+        let of = Inputs { source, pattern, recipe };
+        let (cells, survived) = PassStages::new(gpu, passes, of).cells(volume).unwrap();
         let Broken::Cells(octrees) = cells else { panic!("nothing was split") };
         let by_passes = read(&octrees);
-        let (cells, by_twins) = NativeStages::default().cells(source, pattern, recipe, volume).unwrap();
+        let (cells, by_twins) = NativeStages::new(of).cells(volume).unwrap();
         [(by_passes, survived), (cells.complete(Cancel::never()).unwrap(), by_twins)]
     })
 }

@@ -8,7 +8,7 @@ use super::{
     islands,
     octrees::{self, LeavesReadback, Octrees, native::NativeOctrees, prune::Numbering, split::Labelled},
     seams,
-    stages::OctreeStages,
+    stages::{Inputs, OctreeStages},
     surface::{
         boundary_set::{Attributes, BoundarySetPass},
         planar::PlanarPass,
@@ -104,6 +104,7 @@ impl Passes {
 pub(in crate::fracture) struct PassStages<'a> {
     gpu: &'a Gpu,
     passes: &'a Passes,
+    of: Inputs<'a>,
     work: Submissions<'a>,
     /// Read with the cells, so that it needs no wait of its own.
     swallowed: Option<PlanarObjects>,
@@ -126,19 +127,15 @@ struct Found {
 
 impl<'a> PassStages<'a> {
     /// Nothing submitted yet.
-    pub fn new(gpu: &'a Gpu, passes: &'a Passes) -> Self {
+    pub fn new(gpu: &'a Gpu, passes: &'a Passes, of: Inputs<'a>) -> Self {
         let work = Submissions::new(gpu, &passes.scan, &passes.plan);
-        Self { gpu, passes, work, swallowed: None }
+        Self { gpu, passes, of, work, swallowed: None }
     }
 
     /// Walks down to the leaves, counts, and drops empty nodes; waits for the counts, and begins again if lists were
     /// too short.
-    fn descend(
-        &mut self,
-        source: &Source<'_>,
-        pattern: &Pattern,
-        crack: Option<(&RoughPass, &Cracking<'_>)>,
-    ) -> Result<Found, FractureError> {
+    fn descend(&mut self, crack: Option<(&RoughPass, &Cracking<'_>)>) -> Result<Found, FractureError> {
+        let Inputs { source, pattern, .. } = self.of;
         let Self { passes, work, .. } = self;
         let mut capacities: Option<Capacities> = passes.capacities.clone();
         loop {
@@ -182,11 +179,11 @@ impl<'a> PassStages<'a> {
     /// The leaves of all objects with their attributes.
     fn leaves(
         &mut self,
-        source: &Source<'_>,
         found: &Found,
         crack: Option<(&RoughPass, &Cracking<'_>)>,
         interior: Volume,
     ) -> Result<LeavesReadback, GpuError> {
+        let Inputs { source, .. } = self.of;
         let Self { gpu, passes, work, .. } = self;
         let Found { descent, records, report, .. } = found;
         let Descent { seeds, candidates, .. } = descent;
@@ -223,13 +220,8 @@ impl OctreeStages for PassStages<'_> {
     type Cells = Broken;
     type Islands = islands::Islands;
 
-    fn cells(
-        &mut self,
-        source: &Source<'_>,
-        pattern: &Pattern,
-        recipe: &Recipe,
-        interior: Volume,
-    ) -> Result<(Broken, Vec<bool>), FractureError> {
+    fn cells(&mut self, interior: Volume) -> Result<(Broken, Vec<bool>), FractureError> {
+        let Inputs { source, pattern, recipe } = self.of;
         let pass = match recipe.surface {
             Surface::Planar => None,
             Surface::Rough => Some(&self.passes.rough),
@@ -237,8 +229,8 @@ impl OctreeStages for PassStages<'_> {
         };
         let crack = pass.map(|_| self.passes.cracking(self.gpu, source, recipe)).transpose()?;
         let crack = pass.zip(crack.as_ref());
-        let found = self.descend(source, pattern, crack)?;
-        let leaves = self.leaves(source, &found, crack, interior)?;
+        let found = self.descend(crack)?;
+        let leaves = self.leaves(&found, crack, interior)?;
         let survived = found.survived.clone();
         let octrees = self.octrees(found, leaves)?;
         if let Some((_, crack)) = crack
@@ -262,7 +254,6 @@ impl OctreeStages for PassStages<'_> {
 
     fn islands(
         &mut self,
-        _source: &Source<'_>,
         cells: &Broken,
         (labelling, island_level): (Labelling, u32),
     ) -> Result<islands::Islands, FractureError> {
@@ -282,13 +273,8 @@ impl OctreeStages for PassStages<'_> {
         &islands.components
     }
 
-    fn swallowed(
-        &mut self,
-        source: &Source<'_>,
-        pattern: &Pattern,
-        recipe: &Recipe,
-        _survived: &[bool],
-    ) -> Result<usize, FractureError> {
+    fn swallowed(&mut self, _survived: &[bool]) -> Result<usize, FractureError> {
+        let Inputs { source, pattern, recipe } = self.of;
         let Some(asked) = self.swallowed.take() else { return Ok(0) };
         let crack = self.passes.cracking(self.gpu, source, recipe)?;
         if recipe.labelling == Labelling::Iterative {
@@ -297,12 +283,7 @@ impl OctreeStages for PassStages<'_> {
         Ok(asked.found(&mut self.work, &crack, pattern)?)
     }
 
-    fn split(
-        &mut self,
-        _source: &Source<'_>,
-        cells: Broken,
-        islands: &islands::Islands,
-    ) -> Result<Broken, FractureError> {
+    fn split(&mut self, cells: Broken, islands: &islands::Islands) -> Result<Broken, FractureError> {
         let Broken::Cells(cells) = cells else { return Err(out_of_order().into()) };
         let Self { passes, work, .. } = self;
         let (cells, info) = Labelled::of(cells);
@@ -318,7 +299,6 @@ impl OctreeStages for PassStages<'_> {
 
     fn collect(
         mut self,
-        source: &Source<'_>,
         octrees: Broken,
         tree_cells: Vec<u32>,
         volume: Volume,
@@ -328,7 +308,7 @@ impl OctreeStages for PassStages<'_> {
             Broken::Cells(octrees) => NativeOctrees::read(&mut self.work, &octrees)?,
         };
         let started = Instant::now();
-        let mut fracture = collect_native(source, octrees, tree_cells, volume)?;
+        let mut fracture = collect_native(self.of.source, octrees, tree_cells, volume)?;
         let ms = started.elapsed().as_secs_f64() * 1e3;
         fracture.timings = self.work.timings();
         fracture.timings.push(StageTiming { stage: "readback and masses (CPU)".into(), ms });

@@ -8,6 +8,14 @@ use crate::{
     gpu::StageTiming,
 };
 
+/// What a fracture starts from.
+#[derive(Clone, Copy)]
+pub(in crate::fracture) struct Inputs<'a> {
+    pub source: &'a Source<'a>,
+    pub pattern: &'a Pattern,
+    pub recipe: &'a Recipe,
+}
+
 /// The stages of one fracture, in the order of the recipe.
 pub(in crate::fracture) trait OctreeStages {
     /// One octree an object, then one a component.
@@ -19,13 +27,7 @@ pub(in crate::fracture) trait OctreeStages {
     ///
     /// # Errors
     /// [`FractureError`], also where the surface cannot be had there.
-    fn cells(
-        &mut self,
-        source: &Source<'_>,
-        pattern: &Pattern,
-        recipe: &Recipe,
-        interior: Volume,
-    ) -> Result<(Self::Cells, Vec<bool>), FractureError>;
+    fn cells(&mut self, interior: Volume) -> Result<(Self::Cells, Vec<bool>), FractureError>;
 
     /// Whether all cells are empty.
     fn is_empty(cells: &Self::Cells) -> bool;
@@ -34,12 +36,8 @@ pub(in crate::fracture) trait OctreeStages {
     ///
     /// # Errors
     /// [`FractureError::Gpu`].
-    fn islands(
-        &mut self,
-        source: &Source<'_>,
-        cells: &Self::Cells,
-        how: (Labelling, u32),
-    ) -> Result<Self::Islands, FractureError>;
+    fn islands(&mut self, cells: &Self::Cells, how: (Labelling, u32))
+    -> Result<Self::Islands, FractureError>;
 
     /// (label, tree) of every component, by ascending label.
     fn components(islands: &Self::Islands) -> &[[u32; 2]];
@@ -48,24 +46,13 @@ pub(in crate::fracture) trait OctreeStages {
     ///
     /// # Errors
     /// [`FractureError::Gpu`].
-    fn swallowed(
-        &mut self,
-        source: &Source<'_>,
-        pattern: &Pattern,
-        recipe: &Recipe,
-        survived: &[bool],
-    ) -> Result<usize, FractureError>;
+    fn swallowed(&mut self, survived: &[bool]) -> Result<usize, FractureError>;
 
     /// One octree a component.
     ///
     /// # Errors
     /// [`FractureError::Gpu`].
-    fn split(
-        &mut self,
-        source: &Source<'_>,
-        cells: Self::Cells,
-        islands: &Self::Islands,
-    ) -> Result<Self::Cells, FractureError>;
+    fn split(&mut self, cells: Self::Cells, islands: &Self::Islands) -> Result<Self::Cells, FractureError>;
 
     /// The pieces with their sums; `tree_cells` is the seed of each tree.
     ///
@@ -73,7 +60,6 @@ pub(in crate::fracture) trait OctreeStages {
     /// [`FractureError::Gpu`].
     fn collect(
         self,
-        source: &Source<'_>,
         octrees: Self::Cells,
         tree_cells: Vec<u32>,
         volume: Volume,

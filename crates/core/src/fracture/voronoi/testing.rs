@@ -17,7 +17,7 @@ use super::{
     octrees::{LeafPart, LeavesReadback, Octrees, native::NativeOctrees},
     passes::{Broken, PassStages},
     reference,
-    stages::OctreeStages,
+    stages::{Inputs, OctreeStages},
 };
 use crate::{
     fracture::{
@@ -131,7 +131,8 @@ pub fn unsplit_cells(forest: &Arc<Forest>, pattern: &Pattern) -> Octrees {
         let (gpu, passes) = bench.fracturer.passes().unwrap();
         let recipe = Recipe::default();
         let volume = recipe.interior.volume(interior::surface_color(forest, 0));
-        match PassStages::new(gpu, passes).cells(source, pattern, &recipe, volume).unwrap().0 {
+        let of = Inputs { source, pattern, recipe: &recipe };
+        match PassStages::new(gpu, passes, of).cells(volume).unwrap().0 {
             Broken::Cells(octrees) => octrees,
             Broken::Pieces(_) => unreachable!("nothing was split"),
         }

@@ -8,7 +8,7 @@ use super::{
     collect::collect_native,
     octrees::{NO_LEAF, native::NativeOctrees},
     passes::{Broken, PassStages},
-    stages::OctreeStages,
+    stages::{Inputs, OctreeStages},
     testing::{Bench, SOLIDS, comb, random_seeds, random_solid, read, seeds},
 };
 use crate::{
@@ -152,8 +152,9 @@ fn what_is_collected_is_what_plain_loops_find() {
             let recipe = Recipe { surface, crack, ..Recipe::default() };
             let volume = recipe.interior.volume(interior::surface_color(&forest, 0));
             bench.with_source(&forest, 0, |source| {
-                let mut stages = PassStages::new(gpu, passes);
-                let (cells, _) = stages.cells(source, &seeds(6, 12, 3), &recipe, volume).unwrap();
+                let of = Inputs { source, pattern: &seeds(6, 12, 3), recipe: &recipe };
+                let mut stages = PassStages::new(gpu, passes, of);
+                let (cells, _) = stages.cells(volume).unwrap();
                 let Broken::Cells(cells) = cells else { panic!("nothing was split") };
                 let octrees = read(&cells);
                 let (counts, dust_volume, coverage) = plain(source, &octrees);

@@ -4,7 +4,7 @@
 //! [`forest`] makes a tree of them, `crack` finds the changes of the points in a fracture, [`fracture`]
 //! makes the forests of the new fragments, [`query`] finds contacts against an implementation of the three elementary
 //! queries of [`interior`], chosen by [`selection`], which also has the data for the next query and the floor. Tests compare
-//! with the plain loops in `crack` and `selection`.
+//! with the plain loops in `testing`.
 
 mod crack;
 pub mod forest;

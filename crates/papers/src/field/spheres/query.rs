@@ -27,7 +27,7 @@ use super::{
     crack::Planted,
     forest::{Node, SphereForest},
     interior::{Compared, Interior, Way},
-    selection::{Beyond, CacheBounds, Placement, QueryCache, Selection},
+    selection::{Beyond, CacheBounds, NodePart, Open, Passes, Placement, QueryCache, Selection, UNKNOWN},
 };
 
 /// A point of the forest that touches the other body.
@@ -65,36 +65,6 @@ pub struct Counts {
     pub contacts: usize,
 }
 
-/// The depth of a point that was not tested; a point outside has -1.
-pub(super) const UNKNOWN: f64 = f64::NEG_INFINITY;
-
-/// A part of the forest that is still to be visited.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Open {
-    /// A node, and what of it.
-    pub node: u32,
-    pub part: NodePart,
-    /// Depth of its point, if it was tested at a node above; negative: outside, or [`UNKNOWN`].
-    pub depth: f64,
-    /// Nothing of it is deeper than this.
-    pub most: f64,
-    /// When that bound ends.
-    pub passes: Passes,
-}
-
-/// When a point that is outside may be inside without having passed through the surface.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Passes {
-    /// Ends at this motion, as counted by [`QueryCache`].
-    pub way: f64,
-    /// It is no deeper than this then.
-    pub most: f64,
-}
-
-impl Passes {
-    pub const NEVER: Self = Self { way: f64::INFINITY, most: f64::NEG_INFINITY };
-}
-
 /// Result for a point that was tested.
 #[derive(Clone, Copy, Debug)]
 struct Met {
@@ -104,17 +74,6 @@ struct Met {
     most: f64,
     /// When that bound ends.
     passes: Passes,
-}
-
-/// Part of a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum NodePart {
-    /// Its point, if this is the point's first node, and its descendants.
-    All,
-    /// Its point alone.
-    Point,
-    /// Its descendants.
-    Below,
 }
 
 /// Buffers of a query; reused by the next, so that queries do not allocate.

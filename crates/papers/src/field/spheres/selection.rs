@@ -1,7 +1,5 @@
 //! Parameters of a query of a sphere forest: the relative pose, and which contacts are enough.
 //!
-//! # Invariants of every forest, as a check for tests and reports
-//!
 //! The floor and the walls: a half-space answers the elementary queries exactly, so that a body that lies on
 //! it keeps a few contacts, however many of its points are below it (Glondu et al. 2012, fig. 5).
 //!
@@ -16,9 +14,8 @@
 use glam::{DMat4, DVec3};
 
 use super::{
-    forest::{NONE, SphereForest},
+    forest::SphereForest,
     interior::{Depth, Interior},
-    query::{NodePart, Open, Passes, UNKNOWN},
 };
 
 /// Where the forest's body lies in the local space of the other.
@@ -127,63 +124,6 @@ impl Selection {
     }
 }
 
-impl SphereForest {
-    /// Checks that every point is reached exactly once from the roots, every sphere contains all points below it, and
-    /// levels grow downwards.
-    ///
-    /// # Errors
-    /// The violated invariant, in a sentence.
-    pub fn validate(&self) -> Result<(), String> {
-        let mut met = vec![0u32; self.points.len()];
-        let mut path = Vec::new();
-        for &root in &self.roots {
-            self.validate_below(root as usize, &mut path, &mut met)?;
-        }
-        match met.iter().position(|times| *times != 1) {
-            Some(point) => Err(format!("point {point} is in the forest {} times", met[point])),
-            None => Ok(()),
-        }
-    }
-
-    fn validate_below(&self, index: usize, path: &mut Vec<usize>, met: &mut [u32]) -> Result<(), String> {
-        let node = &self.nodes[index];
-        let point = &self.points[node.point as usize];
-        if node.is_first {
-            met[node.point as usize] += 1;
-            let parent = path.last().map_or(NONE, |above| self.nodes[*above].point);
-            if point.parent != parent {
-                return Err(format!(
-                    "point {} lies below {parent} and its parent is {}",
-                    node.point, point.parent
-                ));
-            }
-            let outside = |above: &&usize| {
-                let sphere = &self.nodes[**above];
-                sphere.centre.distance(point.position) > sphere.radius
-            };
-            if let Some(above) = path.iter().find(outside) {
-                return Err(format!("sphere {above} does not hold point {}", node.point));
-            }
-        }
-        path.push(index);
-        let mut below: Vec<usize> = self.children[node.children.0 as usize..node.children.1 as usize]
-            .iter()
-            .map(|child| *child as usize)
-            .collect();
-        if !node.is_last {
-            below.push(index + 1);
-        }
-        for next in below {
-            if self.nodes[next].level <= node.level {
-                return Err(format!("sphere {next} is not below sphere {index}"));
-            }
-            self.validate_below(next, path, met)?;
-        }
-        path.pop();
-        Ok(())
-    }
-}
-
 /// The half-space `normal . p < offset` is solid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HalfSpace {
@@ -224,6 +164,47 @@ impl Interior for HalfSpace {
     fn depth_error(&self) -> f64 {
         0.0
     }
+}
+
+/// The depth of a point that was not tested; a point outside has -1.
+pub(super) const UNKNOWN: f64 = f64::NEG_INFINITY;
+
+/// A part of the forest that is still to be visited.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Open {
+    /// A node, and what of it.
+    pub node: u32,
+    pub part: NodePart,
+    /// Depth of its point, if it was tested at a node above; negative: outside, or [`UNKNOWN`].
+    pub depth: f64,
+    /// Nothing of it is deeper than this.
+    pub most: f64,
+    /// When that bound ends.
+    pub passes: Passes,
+}
+
+/// When a point that is outside may be inside without having passed through the surface.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Passes {
+    /// Ends at this motion, as counted by [`QueryCache`].
+    pub way: f64,
+    /// It is no deeper than this then.
+    pub most: f64,
+}
+
+impl Passes {
+    pub const NEVER: Self = Self { way: f64::INFINITY, most: f64::NEG_INFINITY };
+}
+
+/// Part of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum NodePart {
+    /// Its point, if this is the point's first node, and its descendants.
+    All,
+    /// Its point alone.
+    Point,
+    /// Its descendants.
+    Below,
 }
 
 /// After a motion of this number of slacks everything is tested again: bounds are wide then.

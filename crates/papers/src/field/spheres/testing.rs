@@ -1,12 +1,13 @@
-//! Shapes, poses and fractures for the tests of this module, made in code.
+//! Shapes, poses and fractures for the tests of this module, made in code; the invariants of every forest; and all points that
+//! collide, one after the other, with which queries are compared.
 
 use crate::geometry::Aabb;
 use glam::{DMat4, DQuat, DVec3};
 
 use super::{
-    forest::{ObjectPoint, SphereForest},
+    forest::{NONE, ObjectPoint, SphereForest},
     fracture::{CrackPoint, Fate, Fracture},
-    interior::{Depth, Interior},
+    interior::{Depth, Interior, Way},
     query::TreeContact,
     selection::{Beyond, Placement, Selection},
 };
@@ -261,5 +262,92 @@ pub fn check_promise(
     match colliding.iter().find(|c| c.depth > least && seen.binary_search(&c.point).is_err()) {
         Some(missed) => Err(format!("{missed:?} is missed, of {} found {}", colliding.len(), found.len())),
         None => Ok(()),
+    }
+}
+
+impl SphereForest {
+    /// Checks that every point is reached exactly once from the roots, every sphere contains all points below it, and
+    /// levels grow downwards.
+    ///
+    /// # Errors
+    /// The violated invariant, in a sentence.
+    pub fn validate(&self) -> Result<(), String> {
+        let mut met = vec![0u32; self.points.len()];
+        let mut path = Vec::new();
+        for &root in &self.roots {
+            self.validate_below(root as usize, &mut path, &mut met)?;
+        }
+        match met.iter().position(|times| *times != 1) {
+            Some(point) => Err(format!("point {point} is in the forest {} times", met[point])),
+            None => Ok(()),
+        }
+    }
+
+    fn validate_below(&self, index: usize, path: &mut Vec<usize>, met: &mut [u32]) -> Result<(), String> {
+        let node = &self.nodes[index];
+        let point = &self.points[node.point as usize];
+        if node.is_first {
+            met[node.point as usize] += 1;
+            let parent = path.last().map_or(NONE, |above| self.nodes[*above].point);
+            if point.parent != parent {
+                return Err(format!(
+                    "point {} lies below {parent} and its parent is {}",
+                    node.point, point.parent
+                ));
+            }
+            let outside = |above: &&usize| {
+                let sphere = &self.nodes[**above];
+                sphere.centre.distance(point.position) > sphere.radius
+            };
+            if let Some(above) = path.iter().find(outside) {
+                return Err(format!("sphere {above} does not hold point {}", node.point));
+            }
+        }
+        path.push(index);
+        let mut below: Vec<usize> = self.children[node.children.0 as usize..node.children.1 as usize]
+            .iter()
+            .map(|child| *child as usize)
+            .collect();
+        if !node.is_last {
+            below.push(index + 1);
+        }
+        for next in below {
+            if self.nodes[next].level <= node.level {
+                return Err(format!("sphere {next} is not below sphere {index}"));
+            }
+            self.validate_below(next, path, met)?;
+        }
+        path.pop();
+        Ok(())
+    }
+
+    /// Every point of the surface that collides with `other` or lies within `tolerance` of it (local units of the
+    /// other); if there is none, every point of the interior that collides. By ascending index.
+    #[must_use]
+    pub fn colliding_points<I: Interior + ?Sized>(
+        &self,
+        other: &I,
+        placement: &Placement,
+        tolerance: f64,
+    ) -> Vec<TreeContact> {
+        let touching = |on_surface: bool, within: f64| -> Vec<TreeContact> {
+            let own = self.points.iter().enumerate().filter(|(_, point)| point.on_surface == on_surface);
+            own.filter_map(|(i, point)| {
+                let position = placement.place(point.position);
+                let (depth, direction) = match other.penetration(position) {
+                    Some(found) => (found.distance, found.direction),
+                    None if within > 0.0 => {
+                        let found = other.outside_distance(position, within)?;
+                        (-found.distance, found.direction)
+                    }
+                    None => return None,
+                };
+                let way = Way::Along(direction);
+                Some(TreeContact { point: i as u32, position, depth, direction, way })
+            })
+            .collect()
+        };
+        let surface = touching(true, tolerance);
+        if surface.is_empty() { touching(false, 0.0) } else { surface }
     }
 }

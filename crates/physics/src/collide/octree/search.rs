@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     Body,
+    geometry::set_bits,
     svo::{Forest, morton, morton::Key},
 };
 use glam::{IVec3, Mat3, Vec3};
@@ -204,10 +205,7 @@ impl SurfelSearch<'_> {
             }
             let mut mask = says(table, &points) | thin;
             mask &= (1 << chunk.len()) - 1;
-            while mask != 0 {
-                found(chunk[mask.trailing_zeros() as usize]);
-                mask &= mask - 1;
-            }
+            set_bits(mask).for_each(|i| found(chunk[i as usize]));
         }
     }
 

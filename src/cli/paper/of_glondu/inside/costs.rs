@@ -11,7 +11,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{
     super::super::{
-        entry::{Made, Shown, Table, number},
+        entry::{Made, Table, number},
         svg::Bars,
         work::Work,
     },
@@ -148,21 +148,17 @@ pub fn overhead(work: &mut Work<'_>) -> Result<Made, CliError> {
         rows: bars,
     };
     work.write("queries.svg", &bars.svg())?;
-    Ok(Made {
-        pictures: vec![Shown::new("queries.svg", "Queries between pieces of a money box in random places.")],
-        tables: vec![table],
-        notes: vec![
-            format!(
-                "A money box of level {level} in {} pieces, {queries} queries by each combination, in process on one \
-                 core. The paper plots the same four combinations over the time of its play.",
-                shapes.len()
-            ),
-            "The first combination also pays for the first use of memory. Times that differ by less than a tenth are \
-             equal."
-                .into(),
-        ],
-        ..Made::default()
-    })
+    let of_box = format!(
+        "A money box of level {level} in {} pieces, {queries} queries by each combination, in process on one \
+         core. The paper plots the same four combinations over the time of its play.",
+        shapes.len()
+    );
+    let of_times = "The first combination also pays for the first use of memory. Times that differ by less than a tenth are \
+                    equal.";
+    Ok(Made::picture("queries.svg", "Queries between pieces of a money box in random places.")
+        .table(table)
+        .note(of_box)
+        .note(of_times))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use glam::DVec3;
 
 use super::{
     super::super::{
-        entry::{Made, Shown, Table, number},
+        entry::{Made, Table, number},
         svg::{Anchor, COLORS, Drawing, FAINT, INK, Pen},
         work::Work,
     },
@@ -169,20 +169,11 @@ pub fn fields(work: &mut Work<'_>) -> Result<Made, CliError> {
     let mean = super::super::super::log::mean(differences.iter().copied());
     let greatest = differences.iter().copied().fold(0.0, f64::max);
     table.row([number(mean.map(|mean| mean / cell), 3), number(Some(greatest / cell), 2)]);
-    Ok(Made {
-        pictures: vec![Shown::new(
-            "fields.svg",
-            "Lines of equal depth on a slice through a box: before the break, of its pieces with fields made anew, and \
-             with the field that followed the break.",
-        )],
-        tables: vec![table],
-        notes: vec![
-            "A slice of a solid box in place of the paper's flat object. Within a cell of a surface both fields are \
-             exact, so the lines differ only deeper inside."
-                .into(),
-        ],
-        ..Made::default()
-    })
+    let caption = "Lines of equal depth on a slice through a box: before the break, of its pieces with fields made anew, and \
+                   with the field that followed the break.";
+    let note = "A slice of a solid box in place of the paper's flat object. Within a cell of a surface both fields are \
+                exact, so the lines differ only deeper inside.";
+    Ok(Made::picture("fields.svg", caption).table(table).note(note))
 }
 
 /// A star with five points, as corners of its outline, and points within.
@@ -234,20 +225,15 @@ pub fn trees(work: &mut Work<'_>) -> Result<Made, CliError> {
         drawing.dot([point.position.x + 2.7, point.position.y], 3.0, color(level_of(number)));
     }
     work.write("tree.svg", &drawing.svg())?;
-    Ok(Made {
-        pictures: vec![Shown::new(
-            "tree.svg",
-            "Left: points of an outline and of its interior, numbered in the order of their distances and coloured by the \
-             level at which they come in. Right: the spheres of each level, each holding all points below its own.",
-        )],
-        notes: vec![format!(
-            "The tree itself was built from {} points in a plane: {} spheres on {} levels.",
-            forest.len(),
-            forest.spheres(),
-            forest.last_level()
-        )],
-        ..Made::default()
-    })
+    let caption = "Left: points of an outline and of its interior, numbered in the order of their distances and coloured by the \
+                   level at which they come in. Right: the spheres of each level, each holding all points below its own.";
+    let note = format!(
+        "The tree itself was built from {} points in a plane: {} spheres on {} levels.",
+        forest.len(),
+        forest.spheres(),
+        forest.last_level()
+    );
+    Ok(Made::picture("tree.svg", caption).note(note))
 }
 
 #[cfg(test)]

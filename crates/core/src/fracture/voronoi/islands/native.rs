@@ -17,6 +17,7 @@ use crate::{
         Cancel, Cancelled,
         voronoi::octrees::{native::Trees, split_native::TreeRanges},
     },
+    geometry::set_bits,
     svo::Node,
 };
 
@@ -195,12 +196,9 @@ impl Walk<'_> {
         for c in (0..8).filter(|c| node.internal() >> c & 1 == 1) {
             brick |= octant(c);
         }
-        let (mut rest, mut child) = (node.valid(), node.child_base);
-        while rest != 0 {
+        for (octant, child) in set_bits(node.valid()).zip(node.child_base..) {
             let masks = self.nodes[child as usize].masks;
-            brick |= u64::from((masks | masks >> 8) & 0xff) << (8 * rest.trailing_zeros());
-            rest &= rest - 1;
-            child += 1;
+            brick |= u64::from((masks | masks >> 8) & 0xff) << (8 * octant);
         }
         self.bricks[(index - self.first_brick) as usize].store(brick, Relaxed);
 

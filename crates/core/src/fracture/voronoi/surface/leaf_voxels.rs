@@ -1,58 +1,54 @@
 //! Cracks whose transition voxels are the leaves (`rough/copying_voxels.wgsl`): the owner of a leaf follows from its
 //! corners, as for planar cracks; its attributes follow from the crack surface inside it.
 
-use std::sync::Arc;
+use std::{marker::PhantomData, sync::Arc};
+
+use glam::IVec3;
 
 use super::{
     planar::native::{PlanarCracks, PlanarRecords},
-    rough::points::{Corners, Cracking},
-};
-use crate::fracture::{
-    UNIT_BITS,
-    interior::Painter,
-    voronoi::{
-        descent::native::{Candidate, Cracks, INSIDE, LeafRange, LeafWords, Subtree, WalkedNode},
-        surface::planar::corners::of_octant,
+    refine::{Gets, Refined, SharedLeaf},
+    rough::{
+        UNITS,
+        points::{Corners, Cracking},
     },
 };
-
-/// The content of a crossed leaf.
-pub(in crate::fracture) trait LeafVoxel: Default + Send {
-    /// Calls `put` with the words of every object's copy, without a key; objects ascending.
-    fn write(
-        &mut self,
-        crack: &Cracking,
-        corners: &Corners,
-        source: Option<usize>,
-        paint: u32,
-        put: &mut dyn FnMut(u32, LeafWords),
-    );
-}
+use crate::{
+    fracture::{
+        UNIT_BITS,
+        interior::Painter,
+        voronoi::{
+            descent::native::{Candidate, Cracks, INSIDE, LeafRange, LeafWords, Subtree, WalkedNode},
+            surface::planar::corners::of_octant,
+        },
+    },
+    geometry::set_bits,
+};
 
 /// Leaves as transition voxels.
 pub(in crate::fracture) struct LeafVoxels<V> {
     crack: Cracking,
     planar: PlanarCracks,
-    made: std::marker::PhantomData<fn() -> V>,
+    made: PhantomData<fn() -> V>,
 }
 
-impl<V: LeafVoxel> LeafVoxels<V> {
+impl<V> LeafVoxels<V> {
     pub fn new(crack: Cracking) -> Self {
         let planar = PlanarCracks { source: Arc::clone(&crack.source), volume: Arc::clone(&crack.volume) };
-        Self { crack, planar, made: std::marker::PhantomData }
+        Self { crack, planar, made: PhantomData }
     }
 }
 
 /// Data that a worker keeps from leaf to leaf.
 #[derive(Default)]
-pub(in crate::fracture) struct LeafVoxelMemory<V> {
-    voxel: V,
+pub(in crate::fracture) struct LeafVoxelMemory<N> {
+    near: N,
     painter: Painter,
 }
 
-impl<V: LeafVoxel + 'static> Cracks for LeafVoxels<V> {
+impl<V: Refined> Cracks for LeafVoxels<V> {
     type Records = PlanarRecords;
-    type Memory = LeafVoxelMemory<V>;
+    type Memory = LeafVoxelMemory<V::Near>;
 
     fn level(&self) -> u32 {
         self.planar.level()
@@ -82,19 +78,14 @@ impl<V: LeafVoxel + 'static> Cracks for LeafVoxels<V> {
         let block = &records.blocks[record as usize];
         let place = WalkedNode { source: block.source, level: level - 1, key: block.key() };
         let (valid, internal) = place.octants(&crack.source.nodes);
-        let mut rest = valid | internal;
-        while rest != 0 {
-            let octant = rest.trailing_zeros();
-            rest &= rest - 1;
+        for octant in set_bits(valid | internal) {
             let child = place.child(&crack.source.nodes, octant);
             let (low, size) = (child.low(), 1 << (UNIT_BITS - level));
             let mut corners = Corners { low, size, seeds: [[0; 3]; 8], objects: [0; 8] };
             for claim in records.claims_of(record) {
                 let candidate = subtree.candidates[claim.candidate as usize];
-                let mut own = of_octant(claim.corners, octant);
-                while own != 0 {
-                    let corner = own.trailing_zeros() as usize;
-                    own &= own - 1;
+                for corner in set_bits(of_octant(claim.corners, octant)) {
+                    let corner = corner as usize;
                     (corners.seeds[corner], corners.objects[corner]) = (candidate.at, candidate.slot);
                 }
             }
@@ -109,7 +100,14 @@ impl<V: LeafVoxel + 'static> Cracks for LeafVoxels<V> {
                 Some(_) => 0,
                 None => memory.painter.take(),
             };
-            memory.voxel.write(crack, &corners, source, paint, &mut |slot, words| {
+            let voxel = V::of(&corners, &crack.words);
+            voxel.remember(&mut memory.near);
+            // Every object with a corner has a part here.
+            let objects = voxel.slots().len();
+            let gets = Gets { takes: ((1u32 << objects) - 1) as u8, holds: 0, code: objects as u8 + 7 };
+            let (touched, bits) = (voxel.triangles(), UNITS.trailing_zeros());
+            let leaf = SharedLeaf { source, touched, gets, centre: IVec3::splat(UNITS / 2), bits, paint };
+            voxel.copies(&memory.near, crack, &leaf, |slot, words| {
                 out[slot as usize].put(LeafWords { key: child.key, ..words });
             });
         }

@@ -5,17 +5,21 @@
 //! triangles belongs to one object, and ends; others continue with fewer triangles. At the end leaves are recorded by
 //! blocks, for the second round.
 
+use std::marker::PhantomData;
+
 use glam::IVec3;
 
 use super::rough::{
-    UNITS,
+    CrackUniform, UNITS,
+    points::{Corners, Cracking},
     touch::{Slabs, touching},
 };
 use crate::{
     fracture::{
         interior::{Painter, VolumeGrid},
-        voronoi::descent::native::{INSIDE, LeafRange, Subtree, WalkedNode},
+        voronoi::descent::native::{Candidate, Cracks, INSIDE, LeafRange, LeafWords, Subtree, WalkedNode},
     },
+    geometry::set_bits,
     svo::{Forest, Key, morton},
 };
 
@@ -32,6 +36,35 @@ pub(in crate::fracture) trait Crossed {
 
     /// The owners of a node's octants.
     fn gets(&self, of: &Asked) -> [Gets; 8];
+}
+
+/// A crossed voxel that is made of its corners and writes its leaves.
+pub(in crate::fracture) trait Refined: Crossed + Send + 'static {
+    /// What leaves need of their voxel.
+    type Near: Default + Send;
+
+    /// The voxel with these corners.
+    fn of(corners: &Corners, words: &CrackUniform) -> Self;
+
+    /// Puts what its leaves need in the place of another voxel's.
+    fn remember(&self, near: &mut Self::Near);
+
+    /// Calls `put` with the words of every object's copy of a leaf, without a key; objects ascending.
+    fn copies(&self, near: &Self::Near, crack: &Cracking, leaf: &SharedLeaf, put: impl FnMut(u32, LeafWords));
+}
+
+/// A leaf whose copies are written.
+pub(in crate::fracture) struct SharedLeaf {
+    /// Leaf of the source, where it has one.
+    pub source: Option<usize>,
+    /// Triangles that touch it.
+    pub touched: u32,
+    pub gets: Gets,
+    pub centre: IVec3,
+    /// Bits of its edge.
+    pub bits: u32,
+    /// Colour of crack voxels.
+    pub paint: u32,
 }
 
 /// A node whose octants' owners are wanted.
@@ -167,11 +200,8 @@ struct RefinedNode {
 impl<V: Crossed> RefinedRecords<V> {
     /// First round: notes a crossed voxel at `place`, and grows all below it.
     pub fn add(&mut self, source: &Forest, place: &WalkedNode, voxel: V, subtree: &mut Subtree) {
-        let mut left = voxel.triangles();
-        while left != 0 {
-            let bit = left.trailing_zeros() as usize;
-            left &= left - 1;
-            self.slabs[bit] = Slabs::new(voxel.corners(bit));
+        for bit in set_bits(voxel.triangles()) {
+            self.slabs[bit as usize] = Slabs::new(voxel.corners(bit as usize));
         }
         let alive = ((1u32 << voxel.slots().len()) - 1) as u8;
         let touched = voxel.triangles();
@@ -192,20 +222,17 @@ impl<V: Crossed> RefinedRecords<V> {
             subtree.begin(place.level, slot);
         }
         let (valid, internal) = place.octants(&source.nodes);
-        let mut rest = valid | internal;
         let asked = Asked {
             alive: *alive,
             touching,
             low: *low,
             edge: half,
-            solid: rest,
+            solid: valid | internal,
             internal,
             are_leaves: false,
         };
         let all = voxel.gets(&asked);
-        while rest != 0 {
-            let octant = rest.trailing_zeros();
-            rest &= rest - 1;
+        for octant in set_bits(valid | internal) {
             let child = place.child(&source.nodes, octant);
             let low = low + half * corner(octant);
             let touched = touching[octant as usize];
@@ -238,20 +265,17 @@ impl<V: Crossed> RefinedRecords<V> {
         let first = self.leaves.len();
         let (mut copies, mut wholes) = ([0u8; 8], [0u8; 8]);
         let (valid, internal) = place.octants(&source.nodes);
-        let mut rest = valid | internal;
         let asked = Asked {
             alive: *alive,
             touching: *touching,
             low: *low,
             edge: half,
-            solid: rest,
+            solid: valid | internal,
             internal,
             are_leaves: true,
         };
         let all = voxel.gets(&asked);
-        while rest != 0 {
-            let octant = rest.trailing_zeros();
-            rest &= rest - 1;
+        for octant in set_bits(valid | internal) {
             let leaf = place.child(&source.nodes, octant).source;
             let touched = touching[octant as usize];
             let mut gets = all[octant as usize];
@@ -261,14 +285,11 @@ impl<V: Crossed> RefinedRecords<V> {
                 wholes[gets.holds.trailing_zeros() as usize] |= 1 << octant;
                 continue;
             }
-            let mut getting = gets.takes | gets.holds;
+            let getting = gets.takes | gets.holds;
             if getting != 0 {
                 self.leaves.push(RefinedLeaf { source: leaf, touched, octant: octant as u8, gets });
             }
-            while getting != 0 {
-                copies[getting.trailing_zeros() as usize] |= 1 << octant;
-                getting &= getting - 1;
-            }
+            set_bits(getting).for_each(|rank| copies[rank as usize] |= 1 << octant);
         }
         for (rank, slot) in voxel.slots().iter().enumerate() {
             if copies[rank] | wholes[rank] != 0 {
@@ -320,6 +341,81 @@ impl<V: Crossed> RefinedRecords<V> {
             let centre = IVec3::from_array(low) + (UNITS >> (below + 1));
             write(voxel, leaf, key, centre, out);
         }
+    }
+}
+
+/// Crack surfaces through the voxels of a level above the leaves.
+pub(in crate::fracture) struct RefinedCracks<V> {
+    crack: Cracking,
+    made: PhantomData<fn() -> V>,
+}
+
+impl<V> RefinedCracks<V> {
+    pub fn new(crack: Cracking) -> Self {
+        Self { crack, made: PhantomData }
+    }
+}
+
+/// Data that a worker keeps from leaf to leaf.
+#[derive(Default)]
+pub(in crate::fracture) struct RefinedMemory<N> {
+    near: N,
+    /// Where the voxel lies that `near` is of; all voxels are there until the last leaf is written.
+    known: Option<usize>,
+    painter: Painter,
+}
+
+impl<V: Refined> Cracks for RefinedCracks<V> {
+    type Records = RefinedRecords<V>;
+    type Memory = RefinedMemory<V::Near>;
+
+    fn level(&self) -> u32 {
+        self.crack.words.transition
+    }
+
+    fn node(
+        &self,
+        place: &WalkedNode,
+        list: &[Candidate],
+        subtree: &mut Subtree,
+        records: &mut Self::Records,
+    ) {
+        let Self { crack, .. } = self;
+        match crack.corners(place, list) {
+            Err(object) => subtree.copy(&crack.source.nodes, object, place),
+            Ok(corners) => records.add(&crack.source, place, V::of(&corners, &crack.words), subtree),
+        }
+    }
+
+    fn leaves(
+        &self,
+        records: &Self::Records,
+        record: u32,
+        _grown: &Subtree,
+        memory: &mut Self::Memory,
+        out: &mut [LeafRange<'_>],
+    ) {
+        let Self { crack, .. } = self;
+        let RefinedMemory { near, known, painter } = memory;
+        let below = crack.below();
+        let bits = UNITS.trailing_zeros() - below;
+        records.paint(record, &crack.volume, painter);
+        records.write(&crack.source, record, below, out, |number, leaf, key, centre, out| {
+            let voxel = &records.voxels[number as usize];
+            let address = std::ptr::from_ref(voxel).addr();
+            if known.replace(address) != Some(address) {
+                voxel.remember(near);
+            }
+            let source = (leaf.source != INSIDE).then_some(leaf.source as usize);
+            let paint = match source {
+                Some(_) => 0,
+                None => painter.take(),
+            };
+            let leaf = SharedLeaf { source, touched: leaf.touched, gets: leaf.gets, centre, bits, paint };
+            voxel.copies(near, crack, &leaf, |slot, words| {
+                out[slot as usize].put(LeafWords { key, ..words });
+            });
+        });
     }
 }
 

@@ -33,6 +33,7 @@ use crate::{
             stages::Stopwatch,
         },
     },
+    geometry::set_bits,
     svo::Node,
 };
 
@@ -108,10 +109,7 @@ impl<'a, C: Cracks> Walker<'a, C> {
             subtree.begin(place.level, candidate.slot);
         }
         let (valid, internal) = place.octants(self.nodes);
-        let mut rest = valid | internal;
-        while rest != 0 {
-            let octant = rest.trailing_zeros();
-            rest &= rest - 1;
+        for octant in set_bits(valid | internal) {
             for k in 0..end - first {
                 if self.masks[masks + k] >> octant & 1 == 1 {
                     let candidate = self.lists[first + k];

@@ -160,23 +160,10 @@ impl NativeRun {
 
 /// The layer below, the row behind and the voxel to the left, so that each pair is visited once; then the remaining
 /// faces, for larger voxels, which do not visit each voxel on their sides.
+#[rustfmt::skip]
 const DIRECTIONS: [[i64; 3]; 16] = [
-    [-1, -1, -1],
-    [0, -1, -1],
-    [1, -1, -1],
-    [-1, 0, -1],
-    [0, 0, -1],
-    [1, 0, -1],
-    [-1, 1, -1],
-    [0, 1, -1],
-    [1, 1, -1],
-    [-1, 1, 0],
-    [0, 1, 0],
-    [1, 1, 0],
-    [-1, 0, 0],
-    [1, 0, 0],
-    [0, -1, 0],
-    [0, 0, 1],
+    [-1, -1, -1], [0, -1, -1], [1, -1, -1], [-1, 0, -1], [0, 0, -1], [1, 0, -1], [-1, 1, -1], [0, 1, -1],
+    [1, 1, -1], [-1, 1, 0], [0, 1, 0], [1, 1, 0], [-1, 0, 0], [1, 0, 0], [0, -1, 0], [0, 0, 1],
 ];
 /// How many of them are not for larger voxels alone.
 const FOR_ALL: usize = 13;

@@ -3,13 +3,16 @@
 
 use glam::IVec3;
 
-use crate::fracture::voronoi::surface::{
-    refine::{Asked, Crossed, Gets, ranks_of},
-    rough::{
-        CrackUniform, UNITS,
-        native::edge_corners,
-        points::{Corners, weight},
+use crate::{
+    fracture::voronoi::surface::{
+        refine::{Asked, Crossed, Gets, ranks_of},
+        rough::{
+            CrackUniform, UNITS,
+            native::edge_corners,
+            points::{Corners, weight},
+        },
     },
+    geometry::set_bits,
 };
 
 /// Triangle 2 x edge + end belongs to the object at that end of a crossed edge: from its point there to its point on
@@ -87,9 +90,8 @@ impl Fans {
             }
             let count = around.count_ones() as i32;
             let centre = (sum / count).clamp(IVec3::ONE, IVec3::splat(UNITS - 1));
-            while around != 0 {
-                self.centres[around.trailing_zeros() as usize] = centre.to_array().map(|v| v as i16);
-                around &= around - 1;
+            for t in set_bits(around) {
+                self.centres[t as usize] = centre.to_array().map(|v| v as i16);
             }
         }
     }
@@ -126,10 +128,8 @@ impl Fans {
     /// the wall x = 1, and on the wall the parity of what a ray along +y crosses until its edge.
     fn holds(&self, rank: usize, p: IVec3) -> bool {
         let mut odd = false;
-        let mut left = self.borders[rank];
-        while left != 0 {
-            let [a, b, c] = self.triangle(left.trailing_zeros() as usize);
-            left &= left - 1;
+        for t in set_bits(self.borders[rank]) {
+            let [a, b, c] = self.triangle(t as usize);
             if a.x == UNITS && b.x == UNITS {
                 let a_above = a.z > p.z;
                 let turn = if a_above { hand(b, a, p) } else { hand(a, b, p) };

@@ -26,6 +26,7 @@ use crate::{
             },
         },
     },
+    geometry::set_bits,
     svo::{Forest, Key},
 };
 
@@ -74,11 +75,8 @@ impl PlanarRecords {
     pub fn paint(&self, record: u32, volume: &VolumeGrid, painter: &mut Painter) {
         painter.reach(volume, record, self.blocks.len() as u32, |record, keys| {
             let block = &self.blocks[record as usize];
-            let mut cracks = block.key_and_cracks & 0xff;
-            while cracks != 0 {
-                keys.push(block.key() << 3 | Key::from(cracks.trailing_zeros()));
-                cracks &= cracks - 1;
-            }
+            let cracks = set_bits(block.key_and_cracks & 0xff);
+            keys.extend(cracks.map(|octant| block.key() << 3 | Key::from(octant)));
         });
     }
 }
@@ -157,10 +155,7 @@ impl Cracks for PlanarCracks {
             [a, b] => Some(self.between(&place, [a, b].map(|claim| owner(claim, 0).candidate), memory)),
             _ => None,
         };
-        let mut rest = valid | internal;
-        while rest != 0 {
-            let octant = rest.trailing_zeros();
-            rest &= rest - 1;
+        for octant in set_bits(valid | internal) {
             let key = place.key << 3 | Key::from(octant);
             if let Some(between) = &between
                 && valid >> octant & 1 == 0

@@ -14,7 +14,10 @@ use crate::{
     fracture::voronoi::{
         descent::native::LeafWords,
         octrees::NO_LEAF,
-        surface::plane::{Plane, Scaled, VOXEL_BITS, cut_offset, quotient},
+        surface::{
+            plane::{Plane, Scaled, VOXEL_BITS, cut_offset, quotient},
+            refine::SharedLeaf,
+        },
     },
     svo::Leaves,
 };
@@ -47,40 +50,22 @@ impl Facet {
 /// All triangles of one voxel.
 pub(in crate::fracture) struct Facets {
     facets: [Facet; 24],
-    /// Those that there are.
-    pub all: u32,
-}
-
-/// A leaf whose copies are written.
-pub(in crate::fracture) struct ShownLeaf<'a> {
-    pub leaves: &'a Leaves,
-    /// Leaf of the source, where it has one.
-    pub source: Option<usize>,
-    /// Triangles that touch it.
-    pub touched: u32,
-    pub centre: IVec3,
-    /// Bits of its edge.
-    pub bits: u32,
-    /// Colour of crack voxels.
-    pub paint: u32,
 }
 
 impl Default for Facets {
     fn default() -> Self {
-        Self { facets: [Facet::NONE; 24], all: 0 }
+        Self { facets: [Facet::NONE; 24] }
     }
 }
 
 impl Facets {
     pub fn fill(&mut self, voxel: &TransitionVoxel) {
-        self.all = 0;
         for triangle in voxel.triangles() {
             let near = NearTriangle::new(triangle.points.map(IVec3::from_array));
             let edge = triangle.bit as usize / 2;
             let sides = edge_corners(edge).map(|corner| voxel.objects[corner]);
             let out_of_high = near.normal[triangle.axis] <= 0;
             self.facets[triangle.bit as usize] = Facet { triangle: near, out_of_high, sides };
-            self.all |= 1 << triangle.bit;
         }
     }
 
@@ -129,11 +114,12 @@ impl Facets {
     /// Calls with every object that gets a copy of a touched leaf and its words, without a key; `slots` ascending.
     pub fn copies(
         &self,
-        leaf: &ShownLeaf<'_>,
+        leaves: &Leaves,
+        leaf: &SharedLeaf,
         slots: impl Iterator<Item = u32>,
         mut put: impl FnMut(u32, LeafWords),
     ) {
-        let ShownLeaf { leaves, source, touched, centre, bits, paint } = *leaf;
+        let SharedLeaf { source, touched, centre, bits, paint, .. } = *leaf;
         let code = (self.side_count(touched) - 1) << 28;
         let mut distances = [0u32; 24];
         let measured = if touched.is_power_of_two() { 0 } else { touched };

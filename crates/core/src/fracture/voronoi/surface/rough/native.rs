@@ -17,23 +17,23 @@
 use glam::IVec3;
 
 use super::{
-    UNITS,
-    facets::{Facets, ShownLeaf},
+    CrackUniform, UNITS,
+    facets::Facets,
     points::{Corners, Cracking},
 };
-use crate::fracture::{
-    interior::Painter,
-    voronoi::{
-        descent::native::{Candidate, Cracks, INSIDE, LeafRange, LeafWords, Subtree, WalkedNode},
+use crate::{
+    fracture::voronoi::{
+        descent::native::LeafWords,
         surface::{
-            leaf_voxels::{LeafVoxel, LeafVoxels},
-            refine::{Asked, Crossed, Gets, RefinedRecords, ranks_of},
+            leaf_voxels::LeafVoxels,
+            refine::{Asked, Crossed, Gets, Refined, RefinedCracks, SharedLeaf, ranks_of},
         },
     },
+    geometry::set_bits,
 };
 
 /// Triangles through the voxels of a level above the leaves.
-pub(in crate::fracture) struct RoughCracks(pub Cracking);
+pub(in crate::fracture) type RoughCracks = RefinedCracks<RoughVoxel>;
 
 /// A crossed voxel and its objects.
 pub(in crate::fracture) struct RoughVoxel {
@@ -46,7 +46,16 @@ pub(in crate::fracture) struct RoughVoxel {
 }
 
 impl RoughVoxel {
-    fn new(voxel: TransitionVoxel, votes: bool) -> Self {
+    fn rank_of(&self, object: u32) -> usize {
+        self.slots.partition_point(|known| *known < object)
+    }
+}
+
+impl Refined for RoughVoxel {
+    type Near = Facets;
+
+    fn of(corners: &Corners, words: &CrackUniform) -> Self {
+        let voxel = corners.separate(words);
         let (slots, ranks) = ranks_of(&voxel.objects);
         let mut sides = [0; 24];
         let mut triangles = 0;
@@ -57,11 +66,16 @@ impl RoughVoxel {
                 triangles |= 1 << bit;
             }
         }
-        Self { voxel, slots, sides, triangles, votes }
+        Self { voxel, slots, sides, triangles, votes: words.votes != 0 }
     }
 
-    fn rank_of(&self, object: u32) -> usize {
-        self.slots.partition_point(|known| *known < object)
+    fn remember(&self, facets: &mut Facets) {
+        facets.fill(&self.voxel);
+    }
+
+    fn copies(&self, facets: &Facets, crack: &Cracking, leaf: &SharedLeaf, put: impl FnMut(u32, LeafWords)) {
+        let taking = (0..).zip(&self.slots).filter(|(rank, _)| leaf.gets.takes >> rank & 1 == 1);
+        facets.copies(&crack.source.leaves, leaf, taking.map(|(_, slot)| *slot), put);
     }
 }
 
@@ -97,121 +111,21 @@ impl Crossed for RoughVoxel {
         for octant in 0..8 {
             let gets = &mut all[octant as usize];
             let votes = voting >> octant & 1 == 1;
-            let mut left = of.touching[octant as usize];
+            let left = of.touching[octant as usize];
             if votes && !of.are_leaves {
                 *gets = Gets { takes: of.alive, ..Gets::default() };
             } else if votes && left == 0 {
                 gets.holds = 1 << self.rank_of(elected_object(&self.voxel, of.centre(octant)));
             } else {
-                while left != 0 {
-                    gets.takes |= self.sides[left.trailing_zeros() as usize];
-                    left &= left - 1;
-                }
+                set_bits(left).for_each(|t| gets.takes |= self.sides[t as usize]);
             }
         }
         all
     }
 }
 
-/// Data that a worker keeps from leaf to leaf.
-#[derive(Default)]
-pub(in crate::fracture) struct RoughMemory {
-    /// Where the voxel lies whose facets these are; all voxels are there until the last leaf is written.
-    known: Option<usize>,
-    facets: Facets,
-    painter: Painter,
-}
-
-impl Cracks for RoughCracks {
-    type Records = RefinedRecords<RoughVoxel>;
-    type Memory = RoughMemory;
-
-    fn level(&self) -> u32 {
-        self.0.words.transition
-    }
-
-    fn node(
-        &self,
-        place: &WalkedNode,
-        list: &[Candidate],
-        subtree: &mut Subtree,
-        records: &mut Self::Records,
-    ) {
-        let Self(crack) = self;
-        match crack.corners(place, list) {
-            Err(object) => subtree.copy(&crack.source.nodes, object, place),
-            Ok(corners) => {
-                let voxel = RoughVoxel::new(corners.separate(&crack.words), crack.words.votes != 0);
-                records.add(&crack.source, place, voxel, subtree);
-            }
-        }
-    }
-
-    fn leaves(
-        &self,
-        records: &Self::Records,
-        record: u32,
-        _grown: &Subtree,
-        memory: &mut RoughMemory,
-        out: &mut [LeafRange<'_>],
-    ) {
-        let Self(crack) = self;
-        let below = crack.below();
-        records.paint(record, &crack.volume, &mut memory.painter);
-        records.write(&crack.source, record, below, out, |number, leaf, key, centre, out| {
-            let RoughMemory { known, facets, painter } = memory;
-            let voxel = &records.voxels[number as usize];
-            let address = std::ptr::from_ref(voxel).addr();
-            if *known != Some(address) {
-                facets.fill(&voxel.voxel);
-                *known = Some(address);
-            }
-            let source = (leaf.source != INSIDE).then_some(leaf.source as usize);
-            let paint = match source {
-                Some(_) => 0,
-                None => painter.take(),
-            };
-            let bits = super::UNITS.trailing_zeros() - below;
-            let leaves = &crack.source.leaves;
-            let shown = ShownLeaf { leaves, source, touched: leaf.touched, centre, bits, paint };
-            let taking = (0..).zip(&voxel.slots).filter(|(rank, _)| leaf.gets.takes >> rank & 1 == 1);
-            facets.copies(&shown, taking.map(|(_, slot)| *slot), |slot, words| {
-                out[slot as usize].put(LeafWords { key, ..words });
-            });
-        });
-    }
-}
-
 /// Triangles through the leaves.
-pub(in crate::fracture) type RoughLeaves = LeafVoxels<FacetsOfLeaf>;
-
-/// One leaf as a transition voxel.
-#[derive(Default)]
-pub(in crate::fracture) struct FacetsOfLeaf(Facets);
-
-impl LeafVoxel for FacetsOfLeaf {
-    fn write(
-        &mut self,
-        crack: &Cracking,
-        corners: &Corners,
-        source: Option<usize>,
-        paint: u32,
-        put: &mut dyn FnMut(u32, LeafWords),
-    ) {
-        let Self(facets) = self;
-        facets.fill(&corners.separate(&crack.words));
-        let shown = ShownLeaf {
-            leaves: &crack.source.leaves,
-            source,
-            touched: facets.all,
-            centre: IVec3::splat(super::UNITS / 2),
-            bits: super::UNITS.trailing_zeros(),
-            paint,
-        };
-        let (slots, _) = ranks_of(&corners.objects);
-        facets.copies(&shown, slots.into_iter(), put);
-    }
-}
+pub(in crate::fracture) type RoughLeaves = LeafVoxels<RoughVoxel>;
 
 /// The object whose region a point lies in: the regions are cones over the walls, seen from the voxel point. All
 /// products stay below 2^29.

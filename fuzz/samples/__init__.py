@@ -1,0 +1,1 @@
+"""The files of fuzz/corpus, a module for kinds that are alike."""
