@@ -1,6 +1,6 @@
 //! The command palette: Ctrl+P, type part of a name, Enter.
 
-use std::{borrow::Cow, path::PathBuf};
+use std::borrow::Cow;
 
 use super::{Command, KeptSession, Keymap, Side, Tool, UiOutput, UiState, theme};
 use crate::{compute::Choice, render::Axis, scene::PieceEdit};
@@ -81,10 +81,11 @@ fn entries(earlier: &[KeptSession]) -> Vec<Entry> {
     ];
     let shapes = "vase column box sphere shell cavity statue pig coin brick plate shelf".split(' ');
     let mut all: Vec<Entry> = all.into_iter().map(|(name, keys, does)| (name.into(), keys, does)).collect();
-    let verbs: [(&str, fn(PathBuf) -> Command); 2] = [("Open", Command::Open), ("Add", Command::Add)];
-    for (verb, does) in verbs {
+    for verb in ["Open", "Add"] {
         let entry = |shape: &str| -> Entry {
-            (format!("{verb} {shape}").into(), "", does(format!("builtin:{shape}").into()))
+            let file = format!("builtin:{shape}").into();
+            let does = if verb == "Add" { Command::Add(file) } else { Command::Open(file) };
+            (format!("{verb} {shape}").into(), "", does)
         };
         all.extend(shapes.clone().map(entry));
     }
