@@ -56,7 +56,7 @@ impl Play {
     }
 
     /// Opens a scene: reads its meshes, voxelises them, and makes the breaks that it had when it was saved. Where
-    /// `engine` has an adapter, contacts are looked for there, too.
+    /// `engine` has an adapter, contacts are looked for there, and those of large heaps answered.
     ///
     /// # Errors
     /// [`Error::Scene`] for a scene without bodies, or one that names what does not exist; [`Error::Import`],

@@ -140,6 +140,8 @@ impl Kernel {
     }
 }
 
+pub struct Dispatch<'k>(Never, PhantomData<&'k Kernel>);
+
 pub struct Recorder<'a>(&'a Gpu);
 
 impl<'a> Recorder<'a> {
@@ -151,7 +153,17 @@ impl<'a> Recorder<'a> {
     pub fn gpu(&self) -> &'a Gpu {
         self.0
     }
+    pub fn prepare<'k, P: Shared>(
+        &self,
+        kernel: &'k Kernel,
+        threads: usize,
+        params: &P,
+        given: &[Named<'_>],
+    ) -> Result<Dispatch<'k>, GpuError> {
+        match self.0.0 {}
+    }
     never! {
+        fn repeat(&mut self, dispatch: &Dispatch<'_>) => dispatch.0;
         fn stage(&mut self, stage: &'static str) => self.0.0;
         fn run<P: Shared>(
             &mut self, kernel: &Kernel, threads: usize, params: &P, given: &[Named<'_>],

@@ -19,8 +19,10 @@ use super::{Body, BodyId, BodyState};
 pub const MAX_SPEED: f64 = 200.0;
 /// Turns of more than this in one substep are clamped, radians.
 pub const MAX_TURN: f64 = 0.5;
-/// Longest arc of one rotation step, radians.
-const MAX_ARC: f64 = 0.01;
+/// Longest arc of one rotation step, radians, as long as [`MOST_ARCS`] of them are enough.
+pub const MAX_ARC: f64 = 0.01;
+/// Most arcs of a substep.
+pub const MOST_ARCS: f64 = 16.0;
 /// A body farther out than this is frozen, m.
 pub const MAX_DISTANCE: f64 = 1e6;
 
@@ -58,7 +60,7 @@ pub fn pose(state: &mut BodyState, inertia: &DMat3, inverse_inertia: &DMat3, h: 
         return;
     }
     // Small arcs: what a long one gets wrong grows with its cube.
-    let arcs = (omega.length() * h / MAX_ARC).ceil().clamp(1.0, 16.0);
+    let arcs = (omega.length() * h / MAX_ARC).ceil().clamp(1.0, MOST_ARCS);
     for _ in 0..arcs as u32 {
         turn(state, inertia, inverse_inertia, h / arcs);
     }

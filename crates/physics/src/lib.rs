@@ -78,7 +78,7 @@ pub mod octrees {
 /// All that the kernels share with Rust.
 #[cfg(test)]
 pub(crate) fn layouts() -> Vec<crate::gpu::Layout> {
-    [broad_phase::passes::layouts(), collide::octree::layouts()].concat()
+    [broad_phase::passes::layouts(), collide::octree::layouts(), solver::layouts()].concat()
 }
 
 /// Dispatches every kernel of this folder.
@@ -86,6 +86,7 @@ pub(crate) fn layouts() -> Vec<crate::gpu::Layout> {
 pub(crate) fn run_every_kernel() {
     broad_phase::passes::run_every_kernel();
     collide::octree::run_every_kernel();
+    solver::run_every_kernel();
 }
 
 #[cfg(test)]

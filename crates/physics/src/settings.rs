@@ -45,7 +45,7 @@ parameters! {
         .more("[how](physics.md#rolling-resistance)");
 }
 
-/// Which implementation looks for contacts. Both give the same ones, but for what rounding decides.
+/// Which implementation looks for contacts, and answers those of large heaps. Both give the same, but for what rounding decides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Narrow {
@@ -103,7 +103,7 @@ pub struct WorldSettings {
     pub adaptive: Option<Adaptive>,
     /// Whether bodies at rest may sleep.
     pub sleeping: bool,
-    /// Who looks for contacts.
+    /// Who looks for contacts, and answers those of large heaps.
     pub narrow: Narrow,
     /// Whether each step measures the volume that bodies share, which takes about as long as looking for contacts.
     pub measure_volume: bool,

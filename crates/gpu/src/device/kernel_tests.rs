@@ -62,6 +62,35 @@ fn what_is_bound_must_be_what_the_shader_declares() {
     }
 }
 
+const ADD: &str = "struct ScanParams { depth: u32, second_only: u32 }
+@group(0) @binding(0) var<uniform> params: ScanParams;
+@group(0) @binding(1) var<storage, read_write> out: array<u32>;
+@compute @workgroup_size(1) fn main() { out[0] += params.depth; }
+";
+
+#[test]
+fn what_is_prepared_once_runs_as_often_as_it_is_recorded() {
+    let Some(gpu) = Gpu::for_test() else { return };
+    let kernel = Kernel::from_text(&gpu, "adds", ADD.to_owned());
+    let out = Buffer::<u32>::zeroed(&gpu, "sum", 1).unwrap();
+    let mut rec = Recorder::with_room(&gpu, "test", 0);
+    rec.stage("adds");
+    let adds = |depth| rec.prepare(&kernel, 1, &ScanParams { depth, second_only: 0 }, bind![out]).unwrap();
+    let [three, forty] = [adds(3), adds(40)];
+    let _ = gpu.take_traffic();
+    for _ in 0..4 {
+        rec.repeat(&three);
+        rec.repeat(&forty);
+    }
+    rec.submit();
+    assert_eq!(out.read(&gpu).unwrap(), [4 * 43]);
+    let dispatches: u64 = gpu.take_traffic().iter().map(|(_, traffic)| traffic.dispatches).sum();
+    assert_eq!(dispatches, 8);
+    let refused =
+        Recorder::new(&gpu, "test").prepare(&kernel, 1, &ScanParams { depth: 1, second_only: 0 }, &[]);
+    assert!(matches!(refused, Err(GpuError::Binding { .. })), "nothing is bound to `out`");
+}
+
 #[test]
 fn every_kernel_has_the_workgroup_that_dispatches_count_on() {
     assert_workgroups(FOLDERS, |_| None);

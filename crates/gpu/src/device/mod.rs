@@ -34,7 +34,7 @@ pub use mishaps::Mishaps;
 #[cfg(any(test, feature = "testing"))]
 pub(crate) use mishaps::stop_here;
 pub use readback::{AnyReadback, Readback, ReadbackView, read_all};
-pub use recorder::{IndirectCount, PendingTimings, Recorder};
+pub use recorder::{Dispatch, IndirectCount, PendingTimings, Recorder};
 pub use shared::{Bindable, Named, Uniform};
 pub use stopwatch::Stopwatch;
 pub use submissions::Submissions;

@@ -22,6 +22,14 @@ enum Groups<'a> {
     Counted(&'a IndirectCount, u64),
 }
 
+/// A dispatch with all that it is bound to, which may be recorded any number of times.
+pub struct Dispatch<'k> {
+    kernel: &'k Kernel,
+    group: wgpu::BindGroup,
+    groups: [u32; 3],
+    bytes_bound: u64,
+}
+
 /// A command encoder that times its passes.
 pub struct Recorder<'a> {
     gpu: &'a Gpu,
@@ -131,6 +139,33 @@ impl<'a> Recorder<'a> {
         self.dispatch(kernel, &Groups::Known(spread(groups)), params, given)
     }
 
+    /// A dispatch of at least `threads` threads for [`Recorder::repeat`], which costs the host no bindings. `given` are the
+    /// kernel's variables except `params`.
+    ///
+    /// # Errors
+    /// See [`Recorder::run`].
+    pub fn prepare<'k, P: Shared>(
+        &self,
+        kernel: &'k Kernel,
+        threads: usize,
+        params: &P,
+        given: &[Named<'_>],
+    ) -> Result<Dispatch<'k>, GpuError> {
+        let params = Uniform::new(self.gpu, params);
+        let mut all = Vec::with_capacity(given.len() + 1);
+        all.push(Named::new("params", &params));
+        all.extend_from_slice(given);
+        let group = kernel.bind(self.gpu, &all)?;
+        let bytes_bound = all.iter().map(Named::bytes).sum();
+        Ok(Dispatch { kernel, group, groups: groups_for(threads), bytes_bound })
+    }
+
+    /// Records a dispatch that was prepared.
+    pub fn repeat(&mut self, dispatch: &Dispatch<'_>) {
+        let Dispatch { kernel, group, groups, bytes_bound } = dispatch;
+        self.record(kernel, group, &Groups::Known(*groups), *bytes_bound);
+    }
+
     fn dispatch<P: Shared>(
         &mut self,
         kernel: &Kernel,
@@ -160,7 +195,11 @@ impl<'a> Recorder<'a> {
 
     fn pass(&mut self, kernel: &Kernel, groups: &Groups<'_>, given: &[Named<'_>]) -> Result<(), GpuError> {
         let group = kernel.bind(self.gpu, given)?;
-        let bytes_bound = given.iter().map(Named::bytes).sum();
+        self.record(kernel, &group, groups, given.iter().map(Named::bytes).sum());
+        Ok(())
+    }
+
+    fn record(&mut self, kernel: &Kernel, group: &wgpu::BindGroup, groups: &Groups<'_>, bytes_bound: u64) {
         self.gpu.ledger().stage(self.stage);
         self.gpu.ledger().add(Traffic { dispatches: 1, bytes_bound, ..Traffic::default() });
         let slot = self.timed.len() as u32;
@@ -180,12 +219,11 @@ impl<'a> Recorder<'a> {
             timestamp_writes,
         });
         pass.set_pipeline(kernel.pipeline());
-        pass.set_bind_group(0, &group, &[]);
+        pass.set_bind_group(0, group, &[]);
         match groups {
             Groups::Known([x, y, z]) => pass.dispatch_workgroups(*x, *y, *z),
             Groups::Counted(count, offset) => pass.dispatch_workgroups_indirect(count.raw(), *offset),
         }
-        Ok(())
     }
 
     /// Copies all elements of `from` to the beginning of `to`, after what is recorded.

@@ -12,6 +12,8 @@ mod wide;
 
 #[cfg(test)]
 pub use sequential::parts_of;
+#[cfg(test)]
+pub(crate) use wide::passes::{layouts, run_every_kernel};
 
 pub use soft::SoftStep;
 

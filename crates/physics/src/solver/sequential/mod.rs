@@ -32,7 +32,7 @@ pub use manifold_constraint::STAY;
 pub(super) use manifold_constraint::{ManifoldConstraint, Pass, Sweep};
 use rayon::prelude::*;
 use rolling_constraint::RollingConstraint;
-pub(super) use solver_bodies::{BodiesMut, Frame, Motion, SolverBodies};
+pub(super) use solver_bodies::{BodiesMut, Carried, Frame, Motion, SolverBodies};
 pub(super) use spin_pool::with_helpers;
 use std::sync::{Mutex, PoisonError};
 

@@ -6,7 +6,7 @@ use crate::{
     integrate::{self, inverse, turned_by},
     scale::Scale,
 };
-use glam::{DMat3, DVec3};
+use glam::{DMat3, DQuat, DVec3};
 use rayon::prelude::*;
 
 /// Fewer bodies are not worth a second thread.
@@ -105,6 +105,11 @@ impl Frame {
         frame
     }
 
+    /// World, kg m^2.
+    pub fn inertia(&self) -> DMat3 {
+        self.rotation * self.inertia_in_body * self.rotation.transpose()
+    }
+
     /// Lies so from now on.
     fn put(&mut self, state: BodyState) {
         self.moved = state.position - self.state.position;
@@ -116,6 +121,18 @@ impl Frame {
         self.rotation = DMat3::from_quat(state.rotation);
         self.inverse_inertia = self.rotation * self.inverse_in_body * self.rotation.transpose();
     }
+}
+
+/// By how much a body has come on, world.
+pub(in crate::solver) struct Carried {
+    /// m.
+    pub moved: DVec3,
+    /// From how it lay to how it lies.
+    pub turn: DQuat,
+    /// Change of velocity, m/s.
+    pub linear: DVec3,
+    /// Change of spin, rad/s.
+    pub angular: DVec3,
 }
 
 /// All bodies and the floor: what moves in the order of its parts, then the rest, which has no velocity.
@@ -206,6 +223,20 @@ impl SolverBodies {
                 (frame.moved, frame.turned) = (DVec3::ZERO, 0.0);
             }
             (motion.linear, motion.angular) = speeds;
+        }
+    }
+
+    /// Takes over what was worked out elsewhere: how the moving ones have come on, in their order.
+    pub fn carry(&mut self, all: impl Iterator<Item = Carried>) {
+        for ((motion, frame), by) in self.motions[..self.moving].iter_mut().zip(&mut self.frames).zip(all) {
+            motion.linear += by.linear;
+            motion.angular += by.angular;
+            let rotation = match by.turn == DQuat::IDENTITY {
+                true => frame.state.rotation,
+                false => (by.turn * frame.state.rotation).normalize(),
+            };
+            frame.put(BodyState { position: frame.position + by.moved, rotation, ..frame.state });
+            motion.inverse_inertia = frame.inverse_inertia;
         }
     }
 

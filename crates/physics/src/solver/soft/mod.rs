@@ -4,6 +4,10 @@
 //! crumbs and slabs behave alike, solved as an impulse with warm starting; a second, rigid pass removes the velocity
 //! that the spring added to undo overlap. Friction is a Coulomb cone. The paper's penalty (sec. 5.2) has one stiffness
 //! for all and never sticks; `docs/physics.md` compares the two.
+//!
+//! [`SoftStep`] answers on the cores; the response of the table ([`response`]) answers large heaps on a device, if there is one.
+
+mod response;
 
 use super::{
     ContactSolver, SolverEntry,
@@ -28,7 +32,7 @@ pub const ENTRY: SolverEntry = SolverEntry {
     label: "soft",
     about: "Soft constraints in substeps; stacks stand and come to rest.",
     options: &[],
-    make: || Box::new(SoftStep::default()),
+    make: || Box::new(response::SoftResponse::default()),
 };
 
 /// Frequency and damping of contacts, and the limits of what they do.
@@ -55,7 +59,7 @@ pub struct SoftStep {
     pub iterations: u32,
     /// A pass ends earlier once no contact changes a speed by more than this, m/s.
     pub settled: f64,
-    /// Heaps of at least this many contacts are solved eight manifolds at a time, with fewer iterations.
+    /// Heaps of at least this many contacts are solved eight manifolds at a time, or in compute passes, with fewer iterations.
     pub wide_from: usize,
     /// Iterations of their substeps: with springs, and without.
     pub wide_iterations: [u32; 2],
@@ -91,7 +95,8 @@ const WOBBLE_SPEED: f64 = 0.25;
 const LEAST_WOBBLE: f64 = 1e-4;
 
 impl SoftStep {
-    fn soft(&self, scale: Scale, h: f64) -> Soft {
+    /// The springs of contacts between objects of this scale, in substeps of `h` seconds.
+    pub(super) fn soft(&self, scale: Scale, h: f64) -> Soft {
         let hertz = self.hertz * (self.stiff_size / scale.length).sqrt().max(1.0);
         let omega = std::f64::consts::TAU * hertz.min(0.25 / h);
         let a1 = 2.0 * self.damping_ratio + h * omega;
@@ -110,21 +115,35 @@ impl ContactSolver for SoftStep {
         bodies: &mut [Body],
         manifolds: &mut [Manifold],
     ) -> Result<(), GpuError> {
-        let (settings, record) = (cx.settings, cx.substeps.as_deref_mut());
-        let edges = pressing(bodies, manifolds, settings);
-        if edges.iter().map(|edge| edge.points).sum::<usize>() >= self.wide_from {
-            self.solve_wide((bodies, manifolds, edges), settings, record);
-            return Ok(());
-        }
-        let springs = |scale, h| self.soft(scale, h);
-        solved((bodies, manifolds, edges), settings, springs, |whole, batches, solver_bodies| {
-            self.solve(whole, batches, solver_bodies, (settings, record));
-        });
+        let edges = pressing(bodies, manifolds, cx.settings);
+        self.answer((bodies, manifolds, edges), cx.settings, cx.substeps.as_deref_mut());
         Ok(())
     }
 }
 
 impl SoftStep {
+    /// Whether so many contacts are solved with few iterations.
+    fn is_large(&self, edges: &[ContactEdge]) -> bool {
+        edges.iter().map(|edge| edge.points).sum::<usize>() >= self.wide_from
+    }
+
+    /// One step on the cores. `record` gets the impulses of each substep.
+    fn answer(
+        &self,
+        heap: (&mut [Body], &mut [Manifold], Vec<ContactEdge>),
+        settings: &WorldSettings,
+        record: Option<&mut SubstepImpulses>,
+    ) {
+        if self.is_large(&heap.2) {
+            self.solve_wide(heap, settings, record);
+            return;
+        }
+        let springs = |scale, h| self.soft(scale, h);
+        solved(heap, settings, springs, |whole, batches, solver_bodies| {
+            self.solve(whole, batches, solver_bodies, (settings, record));
+        });
+    }
+
     /// One step of a large heap. `record` gets the impulses of each substep.
     pub(super) fn solve_wide(
         &self,
@@ -132,18 +151,20 @@ impl SoftStep {
         settings: &WorldSettings,
         record: Option<&mut SubstepImpulses>,
     ) {
-        let passes = wide::Passes {
+        let springs = |scale, h| self.soft(scale, h);
+        wide::solve(heap, (settings, record), &self.passes(), springs, |leans, solver_bodies| {
+            self.settle(leans, solver_bodies, settings);
+        });
+    }
+
+    /// What a step of a large heap does.
+    pub(super) fn passes(&self) -> wide::Passes {
+        wide::Passes {
             iterations: self.wide_iterations,
             stick: self.stick,
             bounce_threshold: self.bounce_threshold,
             bounces: BOUNCE_ROUNDS,
-        };
-        let springs = |scale, h| self.soft(scale, h);
-        wide::solve(heap, (settings, record), &passes, springs, |leans, solver_bodies| {
-            if settings.gravity != DVec3::ZERO {
-                self.settle(leans, solver_bodies, settings);
-            }
-        });
+        }
     }
 
     /// One step of a heap in parts. `record` gets the impulses of each substep.
@@ -179,24 +200,25 @@ impl SoftStep {
         }
         // The bounce belongs to the last substep.
         note(batches, substeps - 1, record);
-        // Without weight no body leans, and only collisions remain, which must conserve momentum.
-        if settings.gravity != DVec3::ZERO {
-            let mut leans = vec![f64::MAX; solver_bodies.motions.len()];
-            let groups = batches.iter().flat_map(|batch| &*batch.groups);
-            let rows = groups.flat_map(|group| group.rows.iter());
-            for row in rows.filter(|row| row.normal_impulse > 0.0) {
-                for k in row.pair() {
-                    leans[k] = row.size.min(leans[k]);
-                }
+        let mut leans = vec![f64::MAX; solver_bodies.motions.len()];
+        let groups = batches.iter().flat_map(|batch| &*batch.groups);
+        let rows = groups.flat_map(|group| group.rows.iter());
+        for row in rows.filter(|row| row.normal_impulse > 0.0) {
+            for k in row.pair() {
+                leans[k] = row.size.min(leans[k]);
             }
-            self.settle(&leans, solver_bodies, settings);
         }
+        self.settle(&leans, solver_bodies, settings);
     }
 
     /// Damps the wobble of pieces that lean on something and hardly turn. On rounded corners of voxels they would rock
     /// for ever.
     /// `leans`: the smallest radius of the bodies that each leans on, m; [`f64::MAX`] where it leans on none.
     fn settle(&self, leans: &[f64], solver_bodies: &mut SolverBodies, settings: &WorldSettings) {
+        // Without weight no body leans, and only collisions remain, which must conserve momentum.
+        if settings.gravity == DVec3::ZERO {
+            return;
+        }
         let down = settings.gravity.normalize_or_zero();
         let moving = solver_bodies
             .motions

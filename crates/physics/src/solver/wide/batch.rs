@@ -5,12 +5,13 @@
 
 use glam::DVec3;
 
-use super::vectors::{LANES, Lane, Matrices};
+use super::{
+    heap::{Answer, Filling, Row},
+    vectors::{LANES, Lane, Matrices},
+};
 use crate::{
-    collide::{Manifold, Point, tangents},
+    collide::{Manifold, Point},
     context::SubstepImpulses,
-    scale::Scale,
-    solver::sequential::{Frame, Soft, Surface},
 };
 
 /// A contact of each lane, as sweeps read it. World axes; a lane without a contact has no mass and gets no impulse.
@@ -100,23 +101,6 @@ impl Geometry {
     };
 }
 
-/// What the lanes of a batch are filled with.
-pub(super) struct Filling<'a> {
-    /// Which manifold.
-    pub index: usize,
-    pub manifold: &'a Manifold,
-    /// Its bodies among the solver's.
-    pub bodies: [usize; 2],
-    pub frames: [&'a Frame; 2],
-    /// Velocities of both, m/s and rad/s.
-    pub velocities: [[DVec3; 2]; 2],
-    pub surface: Surface,
-    pub scale: Scale,
-    pub soft: Soft,
-    /// Torque of rolling resistance for a newton of load, N m.
-    pub arm: f64,
-}
-
 /// See the head of the module.
 #[repr(align(64))]
 pub(super) struct WideBatch<'a> {
@@ -199,71 +183,32 @@ impl<'a> WideBatch<'a> {
         self.speed[lane] = filling.scale.speed as f32;
         self.linear_mass[lane] = (1.0 / (masses[0] + masses[1])) as f32;
         self.sizes[lane] = filling.surface.size as f32;
-        for (row, point) in filling.manifold.points.iter().enumerate() {
-            self.fill_point(lane, row, point, filling);
+        for (place, point) in filling.manifold.points.iter().enumerate() {
+            self.fill_point(lane, place, point, filling);
         }
     }
 
-    fn fill_point(&mut self, lane: usize, row: usize, p: &Point, filling: &Filling<'_>) {
-        let (contact, geometry) = (&mut self.contacts[row], &mut self.geometry[row]);
-        let [a, b] = filling.frames;
-        let moves = [a, b].map(|frame| frame.inverse_mass > 0.0);
-        let (t, u) = tangents(p.normal);
-        put(&mut contact.normal, lane, p.normal);
-        put(&mut contact.tangent, lane, t);
+    fn fill_point(&mut self, lane: usize, place: usize, p: &Point, filling: &Filling<'_>) {
+        let (contact, geometry) = (&mut self.contacts[place], &mut self.geometry[place]);
+        let row = Row::new(p, filling);
+        put(&mut contact.normal, lane, row.normal);
+        put(&mut contact.tangent, lane, row.tangent);
         contact.friction[lane] = filling.surface.friction as f32;
-        contact.impulse[0][lane] = p.normal_impulse as f32;
-        contact.impulse[1][lane] = p.friction_impulse.dot(t) as f32;
-        contact.impulse[2][lane] = p.friction_impulse.dot(u) as f32;
-        let local = [0, 1].map(|side| {
-            let frame = filling.frames[side];
-            frame.rotation.transpose() * (p.position - frame.position)
-        });
-        // As the sequential solver has it: both places are where the point is now.
-        let (first, offset) = match p.ball {
-            Some(ball) => (ball.centre, -p.normal * ball.radius),
-            None => (local[0], DVec3::ZERO),
-        };
-        let place = a.position + a.rotation * first + offset;
-        let apart = place - p.position;
-        // What cannot move has no arm: the floor's would be as long as the world is large.
-        let arms = [
-            if moves[0] { a.rotation * first + offset } else { DVec3::ZERO },
-            match moves[1] {
-                true => b.rotation * local[1],
-                false => DVec3::ZERO,
-            },
-        ];
-        if moves[0] {
-            put(&mut geometry.anchors[0], lane, first);
-            put(&mut geometry.offset, lane, offset);
+        for (into, impulse) in contact.impulse.iter_mut().zip(row.impulse) {
+            into[lane] = impulse as f32;
         }
-        if moves[1] {
-            put(&mut geometry.anchors[1], lane, local[1]);
+        for (into, anchor) in geometry.anchors.iter_mut().zip(row.anchors) {
+            put(into, lane, anchor);
         }
-        let apart = apart - arms[0] + arms[1];
-        put(&mut geometry.apart, lane, apart);
-        geometry.adjusted[lane] = p.separation as f32;
-        geometry.middle[lane] = match (p.ball, p.follows) {
-            (Some(_), _) | (None, Some(0)) => 0.0,
-            (None, None) => 0.5,
-            (None, Some(_)) => 1.0,
-        };
-        geometry.slip[0][lane] = p.slip.dot(t) as f32;
-        geometry.slip[1][lane] = p.slip.dot(u) as f32;
-        // A ball touches ever other points, so its friction draws nothing back.
-        geometry.sticks[lane] = f32::from(u8::from(p.ball.is_none()));
-        let speeds = [0, 1].map(|side| {
-            let [linear, angular] = filling.velocities[side];
-            linear + angular.cross(p.position - filling.frames[side].position)
-        });
-        let approach = (speeds[0] - speeds[1]).dot(p.normal);
-        let restitution = filling.surface.restitution;
-        if restitution > 0.0 && approach < 0.0 {
-            (geometry.struck[lane], geometry.rebound[lane]) =
-                (approach as f32, (restitution * approach) as f32);
-            self.bounces = true;
-        }
+        put(&mut geometry.offset, lane, row.offset);
+        put(&mut geometry.apart, lane, row.apart);
+        geometry.adjusted[lane] = row.adjusted as f32;
+        geometry.middle[lane] = row.middle as f32;
+        geometry.slip[0][lane] = row.slip[0] as f32;
+        geometry.slip[1][lane] = row.slip[1] as f32;
+        geometry.sticks[lane] = row.sticks as f32;
+        (geometry.struck[lane], geometry.rebound[lane]) = (row.struck as f32, row.rebound as f32);
+        self.bounces |= row.struck < 0.0;
     }
 }
 
@@ -314,14 +259,13 @@ impl WideBatch<'_> {
         manifold.rolling_impulse = std::array::from_fn(|axis| f64::from(self.roll[axis][lane])).into();
         let rows = self.contacts.iter().zip(&*self.geometry);
         for (p, (contact, geometry)) in manifold.points.iter_mut().zip(rows) {
-            let (t, u) = tangents(p.normal);
-            let [pressed, along_t, along_u] = contact.impulse.map(|lanes| f64::from(lanes[lane]));
-            p.normal_impulse = pressed;
-            p.friction_impulse = t * along_t + u * along_u;
-            p.total_impulse = f64::from(geometry.total[lane]);
-            let [rubbed_t, rubbed_u] = geometry.rubbed.map(|lanes| f64::from(lanes[lane]));
-            p.total_friction = t * rubbed_t + u * rubbed_u;
-            p.slid = contact.slid >> lane & 1 == 1 || p.total_impulse == 0.0;
+            let [rubbed_t, rubbed_u] = geometry.rubbed.map(|lanes| lanes[lane]);
+            let answer = Answer {
+                impulse: contact.impulse.map(|lanes| lanes[lane]),
+                total: [geometry.total[lane], rubbed_t, rubbed_u],
+                slid: contact.slid >> lane & 1 == 1,
+            };
+            answer.write(p);
         }
     }
 }

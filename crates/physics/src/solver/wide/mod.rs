@@ -6,16 +6,20 @@
 //! contact in 440 bytes, so that a thousand pieces cost a sixth of a second a step. Substeps make iterations unnecessary
 //! (Macklin and others 2019, "Small steps in physics simulation"): impulses are warm-started from substep to substep. Of a
 //! heap in parts ([`IslandSplit`]) two threads solve two halves at once; within a part the batches follow each other in a
-//! fixed order, so the result is the same on any number of threads.
+//! fixed order, so the result is the same on any number of threads. `passes/` does the same on a device, by colours.
 
 mod batch;
 mod bodies;
+mod heap;
+pub(super) mod passes;
 mod sweeps;
 mod vectors;
 
-use batch::{Contact, Filling, Geometry, WideBatch};
+use batch::{Contact, Geometry, WideBatch};
 use bodies::{Moving, WideBodies};
 use glam::DVec3;
+use heap::Filling;
+pub use heap::Passes;
 use rayon::prelude::*;
 use std::sync::{Mutex, PoisonError};
 use sweeps::Stage;
@@ -43,19 +47,6 @@ static SPARE: Mutex<Memory> = Mutex::new(Memory { contacts: Vec::new(), geometry
 
 /// More contacts of batches are not kept.
 const MOST_SPARE: usize = 1 << 15;
-
-/// What a step does.
-#[derive(Clone, Copy)]
-pub struct Passes {
-    /// Sweeps of a substep: with springs, and without.
-    pub iterations: [u32; 2],
-    /// How fast slip is drawn back, 1/s.
-    pub stick: f64,
-    /// Slower impacts do not bounce, m/s.
-    pub bounce_threshold: f64,
-    /// Sweeps of the bounce.
-    pub bounces: usize,
-}
 
 /// Moves the bodies of a heap through a step. `springs` are those of contacts between objects of a size; `settle` gets what
 /// each body leans on at the end (the smallest radius, m), and may change velocities. `record` gets the impulses of each
@@ -175,28 +166,8 @@ fn batches<'a>(
     springs: impl Fn(Scale) -> Soft + Sync,
 ) -> Vec<WideBatch<'a>> {
     let arms = RollingArms::new(bodies, solver_bodies);
-    let filling = |edge: &ContactEdge| {
-        let manifold = &manifolds[edge.manifold];
-        let pair = sequential::pair(bodies, manifold)?;
-        let places = pair.map(|k| solver_bodies.place(k));
-        let frames = places.map(|k| &solver_bodies.frames[k]);
-        let scale = frames[0].scale.smaller(frames[1].scale);
-        let velocities = places.map(|k| {
-            let motion = &solver_bodies.motions[k];
-            [motion.linear, motion.angular]
-        });
-        Some(Filling {
-            index: edge.manifold,
-            manifold,
-            bodies: places,
-            frames,
-            velocities,
-            surface: sequential::surface(bodies, pair),
-            scale,
-            soft: springs(scale),
-            arm: arms.between(places, manifold.resolution_m),
-        })
-    };
+    let filling =
+        |edge: &ContactEdge| Filling::new(edge, (bodies, manifolds), (solver_bodies, &arms), &springs);
     let rows = |edges: &&[ContactEdge]| edges.iter().map(|edge| edge.points).max().unwrap_or(0);
     let all: usize = own.iter().map(rows).sum();
     memory.contacts.resize(all.max(memory.contacts.len()), Contact::NONE);
