@@ -180,7 +180,10 @@ fn hidden_parts_of_random_cases_equal_the_clipped_cells() {
         });
         match result {
             Ok(()) => {}
-            Err(TestError::Fail(why, case)) => panic!("{why}\n{}", case.recipe_line()),
+            // The line names the seeds of this test.
+            Err(TestError::Fail(why, case)) => {
+                panic!("{why}\n{}", Case { seeds: case.seeds * seeds, ..case }.recipe_line())
+            }
             Err(TestError::Abort(why)) => panic!("{why}"),
         }
         let [cases, found, open] = sum.into_inner();
