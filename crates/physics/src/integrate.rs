@@ -42,8 +42,8 @@ pub fn velocity(state: &mut BodyState, gravity: DVec3, h: f64) {
 /// Whether [`velocity`] cut the speed or the spin of a body in a step that began and ended in these states: it was beyond
 /// the limit before, or is at the limit now. `h` is the length of a substep, s.
 pub fn is_cut(before: &BodyState, after: &BodyState, h: f64) -> bool {
-    // What was cut to the limit has its length up to rounding.
-    const ROUNDING: f64 = 1e-9;
+    // What was cut to the limit has its length up to the rounding of single precision, in which devices cut.
+    const ROUNDING: f64 = 1e-6;
     let most_turn = MAX_TURN / h.max(1e-9);
     let share = |state: &BodyState| {
         (state.linear_velocity.length() / MAX_SPEED).max(state.angular_velocity.length() / most_turn)

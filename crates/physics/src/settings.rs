@@ -45,7 +45,8 @@ parameters! {
         .more("[how](physics.md#rolling-resistance)");
 }
 
-/// Which implementation looks for contacts, and answers those of large heaps. Both give the same, but for what rounding decides.
+/// Which implementation looks for contacts, and answers those of large heaps. Contacts are the same, but for what
+/// rounding decides; a device solves the pairs of a heap in another order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Narrow {

@@ -12,7 +12,7 @@ const ENDED: f64 = 2.0;
 /// Time of [`slowness`]'s sort on two cores of an AMD EPYC (Zen 4), ms.
 const SORTING: f64 = 4.0;
 /// Wishes, spread over the time that an import takes.
-const MOMENTS: u32 = 7;
+const MOMENTS: u32 = 5;
 /// Tries of a moment; the best counts, since a busy machine may be late with any of them.
 const TRIES: usize = 4;
 /// Rings of the ball, and corners of a ring: a million triangles.

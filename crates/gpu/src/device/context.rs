@@ -181,7 +181,8 @@ impl Gpu {
     /// Whether both are handles of one device.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
-        self.device == other.device
+        // Not the handles: wgpu numbers devices by instance, so that the first device of every instance is equal.
+        Arc::ptr_eq(&self.memory, &other.memory)
     }
 
     /// Returns the first error that the driver reported about this thread's work since the last call. Errors are

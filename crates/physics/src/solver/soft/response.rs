@@ -9,7 +9,7 @@ use crate::{
     collide::Manifold,
     context::StepContext,
     gpu::{Gpu, GpuError},
-    solver::{ContactSolver, wide::passes::SolverPasses},
+    solver::{ContactSolver, sequential::ContactEdge, wide::passes::SolverPasses},
 };
 
 /// See the head of the module.
@@ -25,6 +25,16 @@ impl SoftResponse {
         let known = self.passes.take().filter(|(of, _)| of.is_same(gpu));
         &mut self.passes.insert(known.unwrap_or_else(|| (gpu.clone(), SolverPasses::new(gpu)))).1
     }
+}
+
+/// Contacts of one body are solved one after another, each of them a dispatch on a device where it does not fit in a row.
+const MOST_PARTNERS: u16 = 64;
+
+/// Whether no body touches so many that a device would solve them in too many turns.
+fn is_shallow(bodies: usize, edges: &[ContactEdge]) -> bool {
+    let mut partners = vec![0u16; bodies];
+    edges.iter().flat_map(|edge| edge.bodies).for_each(|k| partners[k] = partners[k].saturating_add(1));
+    partners.iter().all(|count| *count <= MOST_PARTNERS)
 }
 
 impl ContactSolver for SoftResponse {
@@ -43,7 +53,9 @@ impl ContactSolver for SoftResponse {
         let edges = pressing(bodies, manifolds, settings);
         let record = cx.substeps.as_deref_mut();
         // Few contacts take more iterations, in double precision: what a device would save there, waiting for it costs.
-        let Some(gpu) = device.filter(|_| !edges.is_empty() && step.is_large(&edges)) else {
+        let Some(gpu) =
+            device.filter(|_| !edges.is_empty() && step.is_large(&edges) && is_shallow(bodies.len(), &edges))
+        else {
             step.answer((bodies, manifolds, edges), settings, record);
             return Ok(());
         };
@@ -52,6 +64,10 @@ impl ContactSolver for SoftResponse {
             |leans: &[f64], solver_bodies: &mut SolverBodies| step.settle(leans, solver_bodies, settings);
         let heap = (bodies, manifolds, &edges[..]);
         self.passes(gpu).solve(gpu, heap, (settings, record), &step.passes(), springs, settle)
+    }
+
+    fn cleared(&mut self) {
+        self.passes = None;
     }
 }
 
@@ -121,6 +137,14 @@ mod tests {
         let lowest = w.bodies.iter().map(|body| body.state.position.y).fold(f64::MAX, f64::min);
         assert!(lowest > 0.05, "{lowest}");
         assert_eq!(waits(&gpu, &arena, &mut w, 5), 0);
+    }
+
+    #[test]
+    fn a_body_that_touches_many_others_keeps_a_heap_on_the_cores() {
+        let edges = |count: usize| -> Vec<ContactEdge> {
+            (0..count).map(|k| ContactEdge { manifold: k, bodies: [0, k + 1], points: 4 }).collect()
+        };
+        assert!(is_shallow(70, &edges(64)) && !is_shallow(70, &edges(65)));
     }
 
     #[test]

@@ -108,10 +108,10 @@ mod tests {
     fn random(bodies: usize, count: usize, seed: u64) -> Vec<[usize; 2]> {
         let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
         let mut pair = |k: usize| {
-            let a = if k % 5 == 0 { 0 } else { rng.random_range(0..bodies) };
+            let a = if k.is_multiple_of(5) { 0 } else { rng.random_range(0..bodies) };
             // A third of them touch what cannot move.
             let b = rng.random_range(0..bodies);
-            if k % 3 == 0 { [a, a] } else { [a, b] }
+            if k.is_multiple_of(3) { [a, a] } else { [a, b] }
         };
         (0..count).map(&mut pair).collect()
     }

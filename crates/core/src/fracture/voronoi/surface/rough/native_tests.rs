@@ -33,7 +33,8 @@ fn octrees_are_the_same_on_every_shape() {
     for (name, shape) in SOLIDS {
         for level in [3, 5, 6] {
             let forest = Arc::new(shape(level));
-            for transition in 2..=level {
+            // The finest level costs as much as all others: every second transition there.
+            for transition in (2..=level).filter(|k| level < 6 || k % 2 == 0) {
                 for (count, offset, sides, width) in [
                     (3, Offset::Plane, Sides::Cone, 0.0),
                     (25, Offset::Balance, Sides::Votes, 1.5),

@@ -43,7 +43,8 @@ fn equals_the_reference_on_every_shape() {
     for (name, shape) in SOLIDS {
         for level in [3, 5, 6] {
             let forest = Arc::new(shape(level));
-            for transition in 2..=level {
+            // The finest level costs as much as all others: every second transition there.
+            for transition in (2..=level).filter(|k| level < 6 || k % 2 == 0) {
                 for (count, offset) in [(3, Offset::Plane), (25, Offset::Balance)] {
                     let crack = CrackShape { offset, ..at_level(transition) };
                     let pattern = seeds(level, count, 3 + count as u64);
