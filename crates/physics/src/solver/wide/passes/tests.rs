@@ -277,7 +277,7 @@ fn a_body_that_a_hundred_others_touch_moves_as_on_the_cores() {
     let heap = crowd(100);
     let off = difference(&heap.on_cores(), &heap.on_device(&gpu));
     println!("off by {off:.1e}");
-    assert!(off < 10.0 * ROUNDED, "{off}");
+    assert!(off < 20.0 * ROUNDED, "{off}");
 }
 
 #[test]
