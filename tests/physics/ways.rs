@@ -104,8 +104,10 @@ fn fields_answered_by_soft_constraints() {
 
 #[test]
 fn octrees_answered_by_soft_constraints() {
+    // P19 takes minutes, and the default and fields play it.
+    let others = OF_FIELDS.into_iter().filter(|(name, _)| *name != "P19");
     let all = ALWAYS.into_iter().chain(OF_FINDERS).chain(OF_BALLS).chain(OF_SPRINGS);
-    hold(Ways { contacts: "octree", response: "soft" }, all.chain(OF_FIELDS));
+    hold(Ways { contacts: "octree", response: "soft" }, all.chain(others));
 }
 
 /// Every check by every generator and response, whether it holds or not: what docs/physics.md says of the rest.
