@@ -5,7 +5,8 @@
 
 Links are checked in every Markdown file. Paths in backticks that begin with a folder of the repository (`src/...`) are
 checked everywhere but in `docs/lab/` and CHANGELOG.md, which describe earlier versions. So are other names of Rust and
-WGSL files with a folder (`a/b.rs`, `../b.rs`): the path of some file must end so.
+WGSL files with a folder (`a/b.rs`, `../b.rs`): the path of some file must end so. Tests that are named after a file and
+a colon (`src/a/b.rs`: `one`, `two`) are looked for there, in every document.
 """
 
 import re
@@ -43,6 +44,11 @@ def problems():
                 yield f"{name}: {link} is not there"
             elif place and place not in anchors.get(file, {place}):
                 yield f"{name}: {link} has no such heading"
+        for place, names in re.findall(r"`((?:%s)/[\w./-]+\.rs)`: (`\w+_\w+`(?:, `\w+_\w+`)*)" % FOLDERS, text):
+            source = (TOP / place).read_text() if (TOP / place).exists() else ""
+            for test in re.findall(r"\w+", names):
+                if not re.search(rf"\bfn {test}\b", source):
+                    yield f"{name}: `{place}` has no `{test}`"
         if not name.startswith("docs/lab/") and name != "CHANGELOG.md":
             for place in re.findall(rf"`((?:{FOLDERS})/[\w./-]+)`", text):
                 if not (TOP / place).exists():

@@ -126,3 +126,25 @@ fn works(gpu: &Gpu) -> Result<(), GpuError> {
     gpu.check()?;
     if back == sent { Ok(()) } else { Err(GpuError::Driver("a buffer came back changed".into())) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn adapters_have_the_numbers_by_which_they_are_chosen() {
+        let entry = |name: &str, kind| AdapterEntry {
+            name: name.into(),
+            backend: "vulkan".into(),
+            kind,
+            driver: "mesa 25".into(),
+        };
+        let all = [entry("Card", "discrete"), entry("Chip", "integrated"), entry("Card", "discrete")];
+        assert_eq!(
+            list(&all),
+            "adapters: 3; --adapter takes a number or a part of a name\n  0: Card (vulkan, discrete, mesa 25)\n  \
+             1: Chip (vulkan, integrated, mesa 25)\n  2: Card (vulkan, discrete, mesa 25)\n"
+        );
+        assert_eq!(list(&[]), "");
+    }
+}

@@ -3,9 +3,12 @@
 
 use serde_json::Value;
 
-use super::support::{
-    program::{folder, kintsugi, outcome, run, text},
-    results::checked_report,
+use super::{
+    back::boxes,
+    support::{
+        program::{folder, kintsugi, outcome, run, text},
+        results::checked_report,
+    },
 };
 
 /// Runs `fracture` on a shape with these options; the report and stdout, or nothing where tests are skipped.
@@ -44,6 +47,36 @@ fn a_number_of_pieces_is_solved_for_and_reported() {
     assert_eq!(solved["reached"].as_u64(), Some(count(&report, "pieces")));
     assert!(count(&report, "pieces").abs_diff(20) <= 2);
     assert!(stdout.contains("asked for 20 pieces, reached"), "{stdout}");
+    // Few pieces are as many as were asked for.
+    for wanted in ["2", "3", "10"] {
+        let options = ["builtin:sphere", "--level", "5", "--pieces", wanted, "--compute", "cpu"];
+        let (report, _) = fracture("solved-exactly", &options).unwrap();
+        assert_eq!(count(&report, "pieces").to_string(), wanted);
+    }
+}
+
+/// A millionth of a unit long or ten million units: the same pieces as of one unit, and sound meshes.
+#[test]
+fn a_box_of_any_size_breaks_as_that_of_one_unit() {
+    let broken = |size: f64| {
+        let path = folder(&format!("size-{size}")).join("box.obj");
+        let file = text(&path);
+        boxes(&path, &[("box", [0.0; 3], [size, 0.5 * size, size])]);
+        let options =
+            ["--level", "5", "--seeds", "8", "--surface", "rough", "--compute", "cpu", "--format", "glb"];
+        let words = [&[file.as_str()][..], &options].concat();
+        let (report, _) = fracture(&format!("size-{size}-broken"), &words)?;
+        let meshes = &report["meshes"];
+        assert!(meshes["kind"] == "original" && meshes["watertight"] == meshes["meshes"], "{size}: {meshes}");
+        assert_eq!(meshes["manifold"], meshes["meshes"], "{size}: {meshes}");
+        let mass = report["source_mass"].as_f64().unwrap() / (0.5 * size * size * size);
+        assert!((mass - 1.0).abs() < 1e-6, "{size}: {mass}");
+        Some(report["counts"].clone())
+    };
+    let Some(unit) = broken(1.0) else { return };
+    for size in [1e-6, 1e7] {
+        assert_eq!(broken(size).unwrap(), unit, "{size}");
+    }
 }
 
 #[test]

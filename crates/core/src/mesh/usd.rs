@@ -317,6 +317,11 @@ impl<'a> Reader<'a> {
         let sizes = [counts.len(), points.len() / 3, indices.len()];
         let by_face = self.surfaces_of_faces(number)?;
         let all = self.surfaces.get(place.material, self.unchecked)?;
+        if prim.numbers("doubleSided") == [1.0] {
+            for surface in by_face.values().chain([&all]) {
+                self.unchecked.mesh.materials[surface.number as usize].is_double_sided = true;
+            }
+        }
         let set = self.uvs(prim, by_face.values().copied().chain([all]), sizes);
         let normals =
             ["primvars:normals", "normals"].iter().find_map(|name| Values::of(prim, name, 3, sizes));

@@ -328,6 +328,24 @@ fn vertex_colours_are_written_once_beside_factor_and_texture() {
 }
 
 #[test]
+fn coordinates_without_a_picture_stay_those_of_the_file() {
+    let mut glb = Glb::of_box(json!({"name": "Plain"}));
+    let uvs: Vec<[f32; 2]> =
+        (0..8).map(|c| [0.1 + 0.8 * (c & 1) as f32, 0.2 + 0.6 * (c >> 1 & 1) as f32]).collect();
+    let accessor = glb.floats(&uvs, "VEC2");
+    glb.document["meshes"][0]["primitives"][0]["attributes"]["TEXCOORD_0"] = accessor.into();
+    let (what, warnings) = piece_of(&glb.bytes());
+    assert_eq!(warnings, Vec::<String>::new());
+    let (glb, _) = glb_of(&what, "plain");
+    let found = glb.attribute("Plain", "TEXCOORD_0").unwrap();
+    for (k, wanted) in [[0.1f32, 0.9], [0.2, 0.8]].into_iter().enumerate() {
+        let own = found.iter().skip(k).step_by(2);
+        let ends = own.fold([f32::MAX, f32::MIN], |[low, high], x| [low.min(*x), high.max(*x)]);
+        assert!((0..2).all(|i| (ends[i] - wanted[i]).abs() < 1e-5), "{ends:?} for {wanted:?}");
+    }
+}
+
+#[test]
 fn usd_and_mtl_say_what_they_can_and_copy_the_files() {
     let first = full_file();
     let jpeg = first.data(&first.document["images"][0]["bufferView"]).to_vec();

@@ -1,5 +1,7 @@
 //! The table of formats in docs/files.md, cell by cell: each column is read, or written and looked at.
 
+mod fbx;
+
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
@@ -15,6 +17,14 @@ use crate::{
 
 const NAME: &str = "Brick \"Wall\"";
 
+/// What warnings and notes call a second set of texture coordinates.
+const SECOND: [&str; 4] = [
+    "second texture coordinates",
+    "texcoord_1",
+    "coordinates of a mesh left out",
+    "coordinates st1 left out",
+];
+
 /// Rows, each with the words by which warnings and notes name it.
 const ROWS: [(&str, &[&str]); 18] = [
     ("name of the material", &["name"]),
@@ -22,7 +32,7 @@ const ROWS: [(&str, &[&str]); 18] = [
     ("its texture", &["map_kd"]),
     ("normal map", &["normal", "map_bump"]),
     ("metallic, roughness", &["metallic of", "roughness of"]),
-    ("their map", &["metallic roughness", "map_pr"]),
+    ("their map", &["metallic roughness", "map_pr", "picture of metal"]),
     ("occlusion map", &["occlusion", "map_ao"]),
     ("emitted light", &["emitted"]),
     ("its map", &["emissive", "map_ke"]),
@@ -30,7 +40,7 @@ const ROWS: [(&str, &[&str]); 18] = [
     ("both sides", &["both sides"]),
     ("borders of a texture", &["-clamp"]),
     ("texture coordinates", &["first texture coordinates"]),
-    ("second texture coordinates", &["second texture coordinates", "texcoord_1"]),
+    ("second texture coordinates", &SECOND),
     ("vertex colours", &["vertex colours"]),
     ("normals", &["normals"]),
     ("unit of length", &["unit"]),
@@ -162,6 +172,37 @@ fn stl_in() -> Column {
     read(Source::Stl, load_bytes(&bytes, "stl").unwrap())
 }
 
+/// A colour for each corner and one for each face.
+fn off_in() -> Column {
+    let mut text = "STCNOFF\n4 4 0\n".to_owned();
+    for [x, y, z] in CORNERS {
+        text += &format!("{x} {y} {z} 0 0 1 128 64 255 255 0.5 0.5\n");
+    }
+    for [a, b, c] in FACES {
+        text += &format!("3 {a} {b} {c} 0 255 0\n");
+    }
+    read(Source::Off, load_bytes(text.as_bytes(), "off").unwrap())
+}
+
+/// What USD gets of all, and of a material without pictures, which shows the colours of vertices.
+fn usd_in(what: &Assembly) -> Column {
+    let mut painted = Glb::of_box(json!({"name": NAME}));
+    let colors = painted.floats(&[[0.5, 0.25, 1.0]; 8], "VEC3");
+    painted.document["meshes"][0]["primitives"][0]["attributes"]["COLOR_0"] = colors.into();
+    let [(pictures, said), (colors, _)] = [("pictures", what), ("colors", &piece_of(&painted.bytes()).0)]
+        .map(|(name, what)| {
+            let (folder, _) = written(what, Format::Usda, &format!("table-usd-{name}"));
+            let (mesh, said) = load(&folder.join("pieces.usda")).unwrap();
+            std::fs::remove_dir_all(folder).unwrap();
+            // Its writer leaves quotes out.
+            let is_named = mesh.materials[0].name == NAME.replace('"', "");
+            let (mut has, said) = read(Source::Usd, (mesh, said));
+            has[0] = is_named;
+            (has, said)
+        });
+    (std::array::from_fn(|row| pictures[row] || colors[row]), said)
+}
+
 /// Two voxels, with the palette that the format has where a file has none.
 fn vox_in() -> Column {
     let chunk = |name: &[u8; 4], content: &[u8], children: &[u8]| {
@@ -252,7 +293,8 @@ fn usd_out(what: &Assembly) -> Column {
     (found, notes)
 }
 
-fn vox_out() -> Column {
+/// A piece of voxels: a whole box.
+fn voxels() -> Assembly {
     let object = import("builtin:box", 4, &Progress::default()).unwrap();
     let piece = ExportPiece {
         id: 0,
@@ -264,13 +306,41 @@ fn vox_out() -> Column {
         generation: 1,
         called: None,
     };
-    let what = Assembly { pieces: vec![piece], ..Assembly::default() };
-    let (folder, notes) = written(&what, Format::Vox, "table-vox");
+    Assembly { pieces: vec![piece], ..Assembly::default() }
+}
+
+fn vox_out(what: &Assembly) -> Column {
+    let (folder, notes) = written(what, Format::Vox, "table-vox");
     let bytes = std::fs::read(folder.join("pieces.vox")).unwrap();
     std::fs::remove_dir_all(folder).unwrap();
     let mut has = of_mesh(&load_bytes(&bytes, "vox").unwrap().0);
     has[17] = bytes.windows(9).any(|at| at == b"piece_000");
     (has, notes)
+}
+
+/// Grids have a number for each voxel: colours, coordinates and normals would be vectors.
+fn vdb_out(what: &Assembly) -> Column {
+    let (mut bytes, mut notes) = (Vec::new(), Vec::new());
+    for format in [Format::Vdb, Format::VdbFog] {
+        let (folder, said) = written(what, format, "table-vdb");
+        bytes.extend(std::fs::read(folder.join(format.file)).unwrap());
+        notes.extend(said);
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+    let has = |part: &str| bytes.windows(part.len()).any(|at| at == part.as_bytes());
+    let (material, map, vectors) = (has("material"), has(".png"), has("Tree_vec"));
+    let mut found = [false; ROWS.len()];
+    for (row, (name, _)) in ROWS.into_iter().enumerate() {
+        found[row] = match name {
+            "base colour" | "vertex colours" | "normals" => vectors,
+            "unit of length" => has("unit"),
+            "name of each piece" => has("piece_000"),
+            _ if name.contains("coordinates") => vectors,
+            _ if name.contains("map") || name.contains("texture") => map,
+            _ => material,
+        };
+    }
+    (found, notes)
 }
 
 /// Lines of the table: what each row says, `yes`, `named` (left out, and a warning or note names it) or `no`.
@@ -295,7 +365,7 @@ fn lines(columns: &[Column]) -> Vec<String> {
 
 #[test]
 fn the_table_of_formats_says_what_they_do() {
-    let (what, _) = piece_of(&all());
+    let (what, voxels) = (piece_of(&all()).0, voxels());
     let columns = [
         read(Source::Gltf, load_bytes(&all(), "glb").unwrap()),
         glb_out(&what),
@@ -304,15 +374,19 @@ fn the_table_of_formats_says_what_they_do() {
         ply_in(),
         ply_out(&what),
         stl_in(),
+        off_in(),
         vox_in(),
-        vox_out(),
+        vox_out(&voxels),
+        fbx::column(),
+        usd_in(&what),
         usd_out(&what),
+        vdb_out(&voxels),
     ];
     let wanted = lines(&columns);
     let page =
         std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/files.md")).unwrap();
-    let head =
-        "| | GLB in | GLB out | OBJ in | OBJ out | PLY in | PLY out | STL in | VOX in | VOX out | USD out |";
+    let head = "| | GLB in | GLB out | OBJ in | OBJ out | PLY in | PLY out | STL in | OFF in | VOX in | VOX out \
+                | FBX in | USD in | USD out | VDB out |";
     let table = page.split_once(head).expect("docs/files.md has the table of formats").1;
     let found: Vec<&str> = table.lines().skip(2).take_while(|line| line.starts_with('|')).collect();
     assert!(found == wanted, "docs/files.md says\n{}\nand it is\n{}", found.join("\n"), wanted.join("\n"));
