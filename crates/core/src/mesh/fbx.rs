@@ -37,7 +37,10 @@ mod reading {
     use std::{borrow::Cow, collections::HashMap, sync::Arc};
 
     use glam::{DMat3, DMat4, DVec3, DVec4};
-    use ufbx::{MaterialMap as Input, Ref};
+    use ufbx::{
+        MaterialMap as Input, Ref,
+        ShaderType::{BlenderPhong, FbxLambert, FbxPhong},
+    };
 
     use super::super::{
         Alpha, MapUse, Material, MaterialMap, Mesh, Part, Texture, Wrap,
@@ -153,6 +156,7 @@ mod reading {
             ("cameras", scene.cameras.count),
             ("lights", scene.lights.count),
             ("NURBS surfaces", scene.nurbs_surfaces.count),
+            ("curves of animation", scene.anim_curves.count),
             ("curves", scene.line_curves.count + scene.nurbs_curves.count),
         ] {
             if count > 0 {
@@ -212,6 +216,9 @@ mod reading {
                 self.unchecked.warn(
                     "texture coordinates of a mesh left out, but for those of the colour's picture: pieces have one set",
                 );
+            }
+            if mesh.color_sets.len() > 1 {
+                self.unchecked.warn("colours of a mesh left out, but for the first set: pieces have one");
             }
             let (mut vertices, mut corners) = (PartVertices::default(), Vec::new());
             for (number, face) in mesh.faces.iter().enumerate() {
@@ -360,6 +367,25 @@ mod reading {
                         "the picture of {what} of material {} left out: pieces have it in a channel of another",
                         read.name
                     ));
+                }
+            }
+            read.refract(share(&pbr.specular_ior, 1.5));
+            let part = |input: &Input| share(input, 0.0).clamp(0.0, 1.0);
+            read.coat(part(&pbr.coat_factor), part(&pbr.coat_roughness));
+            // Older models have these numbers without their meaning.
+            let is_old = matches!(material.shader_type, FbxLambert | FbxPhong | BlenderPhong);
+            for (what, input, is_factor) in [
+                ("sheen", &pbr.sheen_factor, true),
+                ("subsurface", &pbr.subsurface_factor, true),
+                ("transmission", &pbr.transmission_factor, true),
+                ("anisotropy", &pbr.specular_anisotropy, false),
+                ("coat", &pbr.coat_factor, false),
+                ("displacement", &pbr.displacement_map, false),
+                ("specular", &pbr.specular_color, false),
+            ] {
+                let is_set = is_factor && !is_old && part(input) > 0.0;
+                if is_set || file_of(input).is_some() {
+                    self.unchecked.left_out.note("inputs of materials", what);
                 }
             }
             self.unchecked.pace.go_on_now()?;
@@ -528,6 +554,26 @@ Connections:  {
                 (glam::Vec3::from(mesh.positions[tip]) - glam::Vec3::new(0.0, 2.0, -2.0)).length() < 1e-5
             );
         }
+    }
+
+    #[test]
+    fn further_colours_and_curves_of_animation_are_named() {
+        let set = |number: u32| {
+            format!(
+                "LayerElementColor: {number} {{\nVersion: 101\nName: \"c{number}\"\nMappingInformationType: \
+                 \"ByPolygonVertex\"\nReferenceInformationType: \"IndexToDirect\"\nColors: *4 {{\na: 1,0,0,1\n}}\n\
+                 ColorIndex: *4 {{\na: 0,0,0,0\n}}\n}}\n"
+            )
+        };
+        let sets = format!("{}{}LayerElementMaterial: 0 {{", set(0), set(1));
+        let curve = "AnimationCurve: 40, \"AnimCurve::\", \"\" {\nKeyVer: 4008\n}\nMaterial: 30,";
+        let text = SCENE.replace("LayerElementMaterial: 0 {", &sets).replace("Material: 30,", curve);
+        let (mesh, warnings) = load_bytes(text.as_bytes(), "fbx").unwrap();
+        assert!(mesh.colors.iter().all(|color| *color == [255, 0, 0]) && mesh.colors.len() == 8);
+        let said: Vec<&str> = warnings.iter().map(|warning| warning.0.as_str()).collect();
+        assert_eq!(said.len(), 2, "{said:?}");
+        assert!(said[0].contains("curves of animation of the file left out (1)"), "{said:?}");
+        assert!(said[1].contains("colours of a mesh left out, but for the first set"), "{said:?}");
     }
 
     #[test]

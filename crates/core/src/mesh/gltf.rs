@@ -8,7 +8,7 @@ use super::{
     Material, Mesh, Picture, Texture,
     away::{measured, rounding},
     gltf_draco::unpack_parts,
-    gltf_json::{Accessor, Image, MaterialJson, Primitive, Root, SparseData, parse, size_of_component},
+    gltf_json::{Accessor, Image, MaterialJson, Node, Primitive, Root, SparseData, parse, size_of_component},
     gltf_meshopt::unpacked,
     gltf_nodes::{count_parts, each_placed, keeps_volume, named, parents, parts_of},
     load::Surroundings,
@@ -67,6 +67,11 @@ pub(super) fn read(
         places[number] = Some(to_scene);
         Ok(())
     })?;
+    let is_absent = |(node, place): &(&Node, &Option<DMat4>)| node.mesh.is_some() && place.is_none();
+    let absent = root.nodes.iter().zip(&places).filter(is_absent).count();
+    if absent > 0 {
+        reader.unchecked.warn(format!("meshes of nodes that are not in the shown scene left out ({absent})"));
+    }
     let parents = parents(&root);
     each_placed(&root, |number, node, to_scene| {
         let parts = parts_of(&root, node);
@@ -199,6 +204,7 @@ impl<'a> Reader<'a> {
             );
             return Ok(());
         };
+        self.look_at_attributes(primitive, weights);
         self.morph(primitive, weights, "POSITION", &mut positions);
         let skinned = pose.and_then(|pose| self.skinned(primitive, pose, positions.len()));
         let to_scene_of = |k: usize| skinned.as_ref().map_or(to_scene, |skinned| skinned.at(k));

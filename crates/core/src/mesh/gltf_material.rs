@@ -44,6 +44,15 @@ impl MaterialJson {
         self.maps().next().map_or(0, |(_, info)| info.set())
     }
 
+    /// Whether pieces of this material have tangents: a map of normals, one of a coat's normals, or a grain uses them.
+    pub fn has_tangents(&self) -> bool {
+        let others = &self.extensions.others;
+        let of_coat = |coat: &Value| coat.get("clearcoatNormalTexture").is_some();
+        self.normal_texture.is_some()
+            || others.contains_key("KHR_materials_anisotropy")
+            || others.get("KHR_materials_clearcoat").is_some_and(of_coat)
+    }
+
     fn factors(&self) -> Factors {
         let pbr = &self.pbr_metallic_roughness;
         match &self.extensions.specular_glossiness {

@@ -1,17 +1,20 @@
 //! Where a glTF file puts vertices beyond the transforms of nodes: copies of a node's mesh, skins in their resting pose, and
-//! morph targets by their default weights.
+//! morph targets by their default weights; and what else vertices have that is left out.
 
 use glam::DMat4;
 
 use super::{
     gltf::Reader,
-    gltf_json::{Node, Primitive},
+    gltf_json::{MaterialJson, Node, Primitive},
     gltf_nodes::{PART_LIMIT, composed, instance_count},
     unchecked::Problem,
 };
 
 /// Most sets of four joints of a vertex.
 const MOST_JOINT_SETS: usize = 4;
+
+/// Attributes of files that Kintsugi writes, which the next break makes anew.
+const OWN: [&str; 5] = ["_BEYOND", "_CELL", "_CELL_BEYOND", "_CRACK_DISTANCE", "_PIECE"];
 
 /// What a skin in its resting pose does to the vertices of a part.
 pub(super) struct Skinned<'p> {
@@ -131,6 +134,31 @@ impl Reader<'_> {
                 }
                 None => self.unchecked.warn("a morph target cannot be read and is left out"),
             }
+        }
+    }
+
+    /// Notes the attributes of a part that pieces do not have.
+    pub(super) fn look_at_attributes(&mut self, primitive: &Primitive, weights: &[f32]) {
+        let material = primitive.material.and_then(|m| self.root.materials.get(m));
+        // Pieces have their own, made anew.
+        let has_tangents = material.is_some_and(MaterialJson::has_tangents);
+        let is_joint = |name: &str| {
+            let set = name.strip_prefix("JOINTS_").or_else(|| name.strip_prefix("WEIGHTS_"));
+            set.and_then(|set| set.parse().ok()).is_some_and(|set: usize| set < MOST_JOINT_SETS)
+        };
+        let is_read = |name: &str| match name {
+            "POSITION" | "NORMAL" | "COLOR_0" => true,
+            "TANGENT" => has_tangents,
+            // Sets of coordinates have a warning of their own.
+            _ => name.starts_with("TEXCOORD_") || OWN.contains(&name) || is_joint(name),
+        };
+        for name in primitive.attributes.keys().filter(|name| !is_read(name)) {
+            self.unchecked.left_out.note("attributes of vertices", name);
+        }
+        let targets = primitive.targets.iter().zip(weights).filter(|(_, weight)| **weight != 0.0);
+        let is_moved = |name: &&String| !["POSITION", "NORMAL", "TANGENT"].contains(&name.as_str());
+        for name in targets.flat_map(|(target, _)| target.keys()).filter(is_moved) {
+            self.unchecked.left_out.note("attributes of morph targets", name);
         }
     }
 }

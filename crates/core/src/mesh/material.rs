@@ -256,6 +256,12 @@ impl Material {
         self.factor.map_or(1.0, |[.., opacity]| opacity)
     }
 
+    /// Its index of refraction, if its file says one.
+    #[must_use]
+    pub fn refraction(&self) -> Option<f64> {
+        self.extensions.get("KHR_materials_ior")?.get("ior")?.as_f64()
+    }
+
     /// Whether a map lies at the second set of texture coordinates.
     #[must_use]
     pub fn has_second_set(&self) -> bool {
@@ -266,6 +272,21 @@ impl Material {
     #[must_use]
     pub fn color_transform(&self) -> Option<TextureTransform> {
         self.maps.get(&MapUse::Color)?.transform
+    }
+
+    /// Says an index of refraction, unless it is that of materials that say none.
+    pub(super) fn refract(&mut self, ior: f64) {
+        if ior > 1.0 && ior != 1.5 && ior.is_finite() {
+            self.extensions.insert("KHR_materials_ior".to_owned(), json!({ "ior": ior }));
+        }
+    }
+
+    /// Says a clear coat and its roughness, both from 0 to 1, where there is some of it.
+    pub(super) fn coat(&mut self, factor: f64, roughness: f64) {
+        if factor > 0.0 {
+            let coat = json!({ "clearcoatFactor": factor, "clearcoatRoughnessFactor": roughness });
+            self.extensions.insert("KHR_materials_clearcoat".to_owned(), coat);
+        }
     }
 
     /// Brings factors into the ranges that formats have: what is no number becomes what stands for nothing said, and light above

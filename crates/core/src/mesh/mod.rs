@@ -76,6 +76,7 @@ mod hostile;
 mod household;
 mod implicit;
 mod itself;
+mod left_out;
 mod load;
 mod material;
 mod mtl;

@@ -21,6 +21,9 @@ pub(super) struct Entry {
     pub metallic: Option<f32>,
     /// `d`, or what `Tr` leaves of 1.
     pub opacity: Option<f32>,
+    /// Other statements as they are written, each once, with the numbers of the last one; the first where there are fewer, and
+    /// NaN where there are none.
+    others: Vec<(String, [f32; 3])>,
     /// Every map by its statement in lower case (`map_kd`, `bump`), in the file's order.
     pub maps: Vec<(String, Map)>,
 }
@@ -47,7 +50,67 @@ impl Entry {
     pub fn map(&self, statement: &str) -> Option<&Map> {
         self.maps.iter().rev().find(|(word, _)| word == statement).map(|(_, map)| map)
     }
+
+    /// The numbers of another statement in lower case.
+    fn other(&self, statement: &str) -> Option<[f32; 3]> {
+        let found = self.others.iter().find(|(word, _)| word.eq_ignore_ascii_case(statement));
+        found.map(|(_, numbers)| *numbers)
+    }
+
+    fn add_other(&mut self, word: &str, mut numbers: impl Iterator<Item = f32>) {
+        let first = numbers.next().unwrap_or(f32::NAN);
+        let numbers = [first, numbers.next().unwrap_or(first), numbers.next().unwrap_or(first)];
+        let known = self.others.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(word));
+        match known {
+            Some((_, known)) => *known = numbers,
+            None if self.others.len() < MOST_OTHERS => {
+                self.others.push((word.chars().take(LONGEST_WORD).collect(), numbers));
+            }
+            None => {}
+        }
+    }
+
+    /// `Ni`: the index of refraction.
+    pub fn refraction(&self) -> Option<f32> {
+        self.other("ni").map(|[ior, ..]| ior)
+    }
+
+    /// `Pc` and `Pcr`: a clear coat and its roughness.
+    pub fn coat(&self) -> Option<[f32; 2]> {
+        let [roughness, ..] = self.other("pcr").unwrap_or_default();
+        self.other("pc").map(|[factor, ..]| [factor, roughness])
+    }
+
+    /// Statements that say something which no material carries, as they are written.
+    pub fn unread(&self) -> Vec<String> {
+        let is = |statement: &str, value: f32| {
+            self.other(statement).is_none_or(|numbers| numbers.iter().all(|x| *x == value))
+        };
+        // Blender writes half of it where nobody chose.
+        let shines = !is("ks", 0.0) && !(self.is_linear && is("ks", 0.5));
+        let is_number = |statement: &str| self.other(statement).is_some_and(|[first, ..]| !first.is_nan());
+        let is_left_out = |word: &str| match word {
+            "kd" => self.color.is_none(),
+            "ke" => self.emissive.is_none(),
+            "ni" | "pc" => !is_number(word),
+            "pcr" => false,
+            "ks" => shines,
+            // How sharp highlights are, which a roughness says, too.
+            "ns" => shines && self.roughness.is_none(),
+            "anisor" => !is("aniso", 0.0) && !is(word, 0.0),
+            // All light or none of it is what programs write where nobody chose.
+            "tf" => !is(word, 0.0) && !is(word, 1.0),
+            _ => !is(word, 0.0),
+        };
+        let words = self.others.iter().map(|(word, _)| word);
+        words.filter(|word| is_left_out(&word.to_ascii_lowercase())).cloned().collect()
+    }
 }
+
+/// Most kinds of other statements of a material.
+const MOST_OTHERS: usize = 64;
+/// Most characters of the word of one.
+const LONGEST_WORD: usize = 40;
 
 /// The materials of a library.
 pub(super) fn parse(library: &[u8]) -> Vec<Entry> {
@@ -58,9 +121,9 @@ pub(super) fn parse(library: &[u8]) -> Vec<Entry> {
     let mut ambient = 0.0;
     for line in text.split(['\n', '\r']) {
         let line = line.trim();
-        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let (written, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let rest = rest.split(" #").next().unwrap_or_default().trim();
-        let word = word.to_ascii_lowercase();
+        let word = written.to_ascii_lowercase();
         if word == "newmtl" {
             ambient = 0.0;
             if !rest.is_empty() {
@@ -75,6 +138,8 @@ pub(super) fn parse(library: &[u8]) -> Vec<Entry> {
                 if let (Some(r), Some(g), Some(b)) = (numbers.next(), numbers.next(), numbers.next()) {
                     let color = if word == "kd" { &mut entry.color } else { &mut entry.emissive };
                     *color = Some([r, g, b]);
+                } else {
+                    entry.add_other(written, std::iter::empty());
                 }
             }
             "pr" => entry.roughness = numbers.next().or(entry.roughness),
@@ -102,7 +167,10 @@ pub(super) fn parse(library: &[u8]) -> Vec<Entry> {
                 entry.maps.extend(Map::of(rest).map(|map| (word, map)))
             }
             _ if word.starts_with("map_") => entry.maps.extend(Map::of(rest).map(|map| (word, map))),
-            _ => {}
+            // Light of the surroundings, and which terms of an older model of light count.
+            "" | "ka" | "illum" => {}
+            _ if word.starts_with('#') => {}
+            _ => entry.add_other(written, numbers),
         }
     }
     all
@@ -210,6 +278,24 @@ mod tests {
         assert_eq!((b.name.as_str(), b.color, b.opacity), ("b c", None, Some(0.75)));
         assert_eq!(b.map("map_kd").unwrap().file, "a b.png");
         assert!(a.maps.is_empty());
+    }
+
+    #[test]
+    fn statements_that_say_something_else_are_named_once_as_they_are_written() {
+        let unread = |lines: &str| parse(format!("newmtl a\n{lines}").as_bytes())[0].unread();
+        let named =
+            unread("Ks 0.5 0.5 0.5\nNs 30\nTf 0.5 1 1\nPs 0.25\naniso 0.5\nanisor 0\nglow x\nKs 1 0 0\n");
+        assert_eq!(named, ["Ks", "Ns", "Tf", "Ps", "aniso", "glow"]);
+        // What programs write where nobody chose, and what is carried.
+        let none = "# c\n#c\nKa 1 1 1\nKs 0 0 0\nNs 30\nillum 2\nTf 1 1 1\nPs 0\nPc 0.5\nPcr 0.03\naniso 0\nanisor 1\nNi 1\n";
+        assert_eq!(unread(none), [""; 0]);
+        assert_eq!(unread("Ks 1 1 1\nNs 30\nPr 0.5\n"), ["Ks"]);
+        assert_eq!(unread("Kd spectral a.rfl\nKd 1 1 1\nKe xyz 1\nNi x\n"), ["Ke", "Ni"]);
+        let blenders = parse(b"# Blender 4.2\nnewmtl a\nNs 250\nKs 0.5 0.5 0.5\nNi 1.45\nillum 2\n");
+        assert_eq!((blenders[0].unread(), blenders[0].refraction()), (Vec::new(), Some(1.45)));
+        let many: String = (0..1000).map(|k| format!("{} 1\n", format!("k{k}").repeat(60))).collect();
+        let named = unread(&many);
+        assert!(named.len() == MOST_OTHERS && named.iter().all(|word| word.len() == LONGEST_WORD));
     }
 
     #[test]

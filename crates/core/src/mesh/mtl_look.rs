@@ -59,6 +59,12 @@ pub(super) fn describe<'a>(
     let share = |factor: Option<f32>, other: f64| factor.map_or(other, |x| within(x, 1.0));
     material.roughness = share(entry.roughness, material.roughness);
     material.metallic = share(entry.metallic, material.metallic);
+    if let Some(ior) = entry.refraction() {
+        material.refract(decimal(ior));
+    }
+    if let Some([factor, roughness]) = entry.coat() {
+        material.coat(within(factor, 1.0), within(roughness, 1.0));
+    }
     // Programs leave the factor out, or write black, where a map is to be seen.
     let of_map = if material.maps.contains_key(&MapUse::Emissive) { [1.0; 3] } else { [0.0; 3] };
     let light = entry.emissive.filter(|light| light.iter().any(|x| *x > 0.0)).unwrap_or(of_map);
@@ -145,6 +151,18 @@ mod tests {
         assert_eq!(names(&MapUse::Normal), Some("n.png".to_owned()));
         assert_eq!(names(&MapUse::Emissive), Some("glow.png".to_owned()));
         assert!(material.maps.values().all(|map| map.transform.is_none()));
+    }
+
+    #[test]
+    fn refraction_and_a_coat_are_carried_where_somebody_chose_them() {
+        let of = |library: &str| read(library, None).0.extensions;
+        let coated = of("newmtl a\nNi 1.45\nPc 0.5\nPcr 0.25\n");
+        assert_eq!(coated["KHR_materials_ior"]["ior"], 1.45);
+        let coat = serde_json::json!({"clearcoatFactor": 0.5, "clearcoatRoughnessFactor": 0.25});
+        assert_eq!(coated["KHR_materials_clearcoat"], coat);
+        for nothing in ["Ni 1", "Ni 1.5", "Ni 0", "Ni inf", "Ni nan", "Pc 0\nPcr 0.03", "Pc nan", "Pcr 1"] {
+            assert!(of(&format!("newmtl a\n{nothing}\n")).is_empty(), "{nothing}");
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@
 use super::{
     Alpha, MapUse, Material, MaterialMap, Mesh, Part,
     corners::{Corners, split_vertices},
+    left_out::listed,
     load::{Shown, Surroundings, as_utf8},
     mtl, mtl_look,
     unchecked::{MISSING, Problem, UncheckedMesh, byte, line_of, number, plain},
@@ -11,13 +12,15 @@ use super::{
 use crate::geometry::srgb;
 use std::{
     borrow::Cow,
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
 };
 
 /// Largest material library, bytes.
 const LIBRARY_LIMIT: u64 = 16 << 20;
 /// Most material libraries.
 const MOST_LIBRARIES: usize = 64;
+/// The kind of statements that are left out.
+const STATEMENTS: &str = "statements";
 const NO_MATERIAL: u32 = u32::MAX;
 const NO_PART: u32 = u32::MAX;
 /// Most characters of the name of an object.
@@ -138,14 +141,23 @@ fn scan_lines(bytes: &[u8], unchecked: &mut UncheckedMesh, scan: &mut Scan) -> R
                 };
                 let color = [value(), value(), value()];
                 unchecked.push_position([x, y, z]);
-                if let [Some(r), Some(g), Some(b)] = color {
-                    scan.colored += 1;
-                    unchecked.mesh.colors.push([r, g, b].map(|x| byte(x as f32)));
+                match color {
+                    [Some(r), Some(g), Some(b)] => {
+                        scan.colored += 1;
+                        unchecked.mesh.colors.push([r, g, b].map(|x| byte(x as f32)));
+                    }
+                    [Some(weight), ..] if weight != 1.0 => {
+                        unchecked.left_out.note(STATEMENTS, "v (weight)");
+                    }
+                    _ => {}
                 }
             }
             Some(b"vt") => {
                 let mut value = || words.next().and_then(number).map_or(0.0, |x| x as f32);
                 scan.uvs.push([value(), value()]);
+                if value() != 0.0 {
+                    unchecked.left_out.note(STATEMENTS, "vt (third coordinate)");
+                }
             }
             Some(b"vn") => {
                 let mut value = || words.next().and_then(number).map_or(0.0, |x| x as f32);
@@ -197,8 +209,13 @@ fn scan_lines(bytes: &[u8], unchecked: &mut UncheckedMesh, scan: &mut Scan) -> R
                 let rest = String::from_utf8_lossy(&line[after..]);
                 let name = rest.split(" #").next().unwrap_or_default().trim().to_string();
                 if word == b"mtllib" {
-                    if !scan.libraries.contains(&name) && scan.libraries.len() < MOST_LIBRARIES {
+                    if scan.libraries.contains(&name) {
+                        continue;
+                    }
+                    if scan.libraries.len() < MOST_LIBRARIES {
                         scan.libraries.push(name);
+                    } else {
+                        unchecked.left_out.note("further material libraries", &name);
                     }
                 } else {
                     material = *name_numbers.entry(name).or_insert_with_key(|name| {
@@ -207,7 +224,9 @@ fn scan_lines(bytes: &[u8], unchecked: &mut UncheckedMesh, scan: &mut Scan) -> R
                     });
                 }
             }
-            _ => {}
+            // Groups within objects say nothing of the surface.
+            Some(b"g") | None => {}
+            Some(word) => unchecked.left_out.note(STATEMENTS, &String::from_utf8_lossy(word)),
         }
     }
     Ok(())
@@ -294,8 +313,12 @@ fn add_materials(
     if !absent.is_empty() && !found.is_empty() {
         unchecked.warn(format!("materials not found in any library: {}", some_of(&absent)));
     }
-    for (what, names) in &left_out.0 {
+    for (what, names) in &left_out.parts {
         unchecked.warn(format!("left out: {what} of {}", some_of(names)));
+    }
+    if !left_out.statements.is_empty() {
+        let statements = listed(&left_out.statements);
+        unchecked.warn(format!("left out: the statements {statements} of {}", some_of(&left_out.stating)));
     }
     let fallback = materials.len() as u32;
     if scan.material.contains(&NO_MATERIAL) {
@@ -361,14 +384,21 @@ fn has_own_opacity(material: &mtl::Entry) -> bool {
 
 /// What of materials is left out, with the names of those that have it.
 #[derive(Default)]
-struct LeftOut(BTreeMap<String, Vec<String>>);
+struct LeftOut {
+    /// Maps, options and the like.
+    parts: BTreeMap<String, Vec<String>>,
+    /// Statements without maps,
+    statements: BTreeSet<String>,
+    /// and the materials that have any.
+    stating: Vec<String>,
+}
 
 impl LeftOut {
     /// Notes what `material` has and a [`Material`] does not carry; of `told` statements nothing is noted.
     fn note(&mut self, material: &mtl::Entry, told: &[&str]) {
         let color = material.map("map_kd");
         let mut add = |what: String| {
-            let names = self.0.entry(what).or_default();
+            let names = self.parts.entry(what).or_default();
             if names.last() != Some(&material.name) {
                 names.push(material.name.clone());
             }
@@ -388,6 +418,11 @@ impl LeftOut {
         }
         for option in color.iter().flat_map(|map| &map.unread) {
             add(format!("the option {option} of map_kd"));
+        }
+        let unread = material.unread();
+        if !unread.is_empty() {
+            self.stating.push(material.name.clone());
+            self.statements.extend(unread);
         }
     }
 }
@@ -483,6 +518,19 @@ pub(super) mod tests {
                 assert_eq!(areas.iter().sum::<f32>().abs(), 3.0, "{extension}");
             }
         }
+    }
+
+    #[test]
+    fn statements_that_are_not_read_are_named_once() {
+        let text = "o a\ng b\ns 1\ncstype bezier\nvp 0.5\nvp 0.25\nv 0 0 0 1\nv 1 0 0 0.5\nv 0 1 0\nvt 0 0 0\n\
+                    lod 3\nl 1 2\nl 2 3\np 1\nf 1/1 2/1 3/1\n";
+        let (mesh, warnings) = load_bytes(text.as_bytes(), "obj").unwrap();
+        assert_eq!(mesh.triangles.len(), 1);
+        let said: Vec<&str> = warnings.iter().map(|warning| warning.0.as_str()).collect();
+        assert_eq!(said, ["statements left out: cstype, l, lod, p, v (weight), vp"]);
+        // Without a face they are the likely reason.
+        let message = load_bytes(b"v 0 0 0\nv 1 0 0\nl 1 2\n", "obj").unwrap_err().message;
+        assert!(message.contains("statements left out: l"), "{message}");
     }
 
     #[test]

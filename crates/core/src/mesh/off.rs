@@ -64,6 +64,7 @@ pub(super) fn read(bytes: &[u8], unchecked: &mut UncheckedMesh) -> Result<(), Pr
         );
         return Err(Problem::at_text(at, what));
     }
+    let (mut clear, mut behind) = (0usize, 0usize);
     for _ in 0..vertices {
         unchecked.pace.go_on()?;
         let (at, words) = lines.next_words().ok_or_else(cut_short)?;
@@ -76,15 +77,22 @@ pub(super) fn read(bytes: &[u8], unchecked: &mut UncheckedMesh) -> Result<(), Pr
             unchecked.mesh.normals.push([3, 4, 5].map(|k| value(k).unwrap_or(0.0) as f32));
         }
         let after_normal = if normals { 6 } else { 3 };
+        let (most, uvs) = (if colored { 4 } else { 0 }, if textured { 2 } else { 0 });
+        let rest = words.get(after_normal..).unwrap_or_default();
+        let own = &rest[..rest.len().saturating_sub(uvs)];
+        behind += usize::from(own.len() > most);
         if colored {
-            unchecked
-                .mesh
-                .colors
-                .push(color(words.get(after_normal..).unwrap_or_default()).unwrap_or([255; 3]));
+            unchecked.mesh.colors.push(color(rest).unwrap_or([255; 3]));
+            clear += usize::from(is_clear(own));
         }
         if textured && words.len() >= after_normal + 2 {
             let uv = [words.len() - 2, words.len() - 1].map(|k| value(k).unwrap_or(0.0) as f32);
             unchecked.mesh.uvs.push(uv);
+        }
+    }
+    for (what, count) in [("opacity of the colours", clear), ("other numbers", behind)] {
+        if count > 0 {
+            unchecked.warn(format!("the {what} of {count} vertices left out"));
         }
     }
     read_faces(&mut lines, faces, unchecked, bytes)?;
@@ -100,6 +108,7 @@ fn read_faces(
 ) -> Result<(), Problem> {
     let mut palette = FaceColors::default();
     let mut corners = Vec::new();
+    let (mut clear, mut numbered) = (0usize, 0usize);
     for face in 0..faces {
         unchecked.pace.go_on()?;
         let Some((at, words)) = lines.next_words() else {
@@ -119,21 +128,41 @@ fn read_faces(
             let index = std::str::from_utf8(w).ok().and_then(|w| w.parse::<u32>().ok());
             index.unwrap_or(MISSING)
         }));
-        let painted = color(&words[size + 1..]);
+        let behind = &words[size + 1..];
+        let painted = color(behind);
+        clear += usize::from(is_clear(behind));
+        numbered += usize::from(painted.is_none() && !behind.is_empty());
         let material = palette.material(painted, unchecked);
         unchecked.push_polygon(&corners, Some(material));
     }
     if palette.are_none() {
         unchecked.mesh.materials.clear();
     }
+    for (what, count) in [("opacity of the colours", clear), ("colours by number", numbered)] {
+        if count > 0 {
+            unchecked.warn(format!("the {what} of {count} faces left out"));
+        }
+    }
     Ok(())
+}
+
+/// Whether a colour has a fourth number that says less than opaque.
+fn is_clear(words: &[&[u8]]) -> bool {
+    let Some([channels @ .., opacity]) = words.first_chunk::<4>() else { return false };
+    let full = if are_whole(channels) { 255.0 } else { 1.0 };
+    number(opacity).is_some_and(|x| x < full)
+}
+
+/// Whether the channels of a colour are bytes.
+fn are_whole(channels: &[&[u8]]) -> bool {
+    channels.iter().all(|w| !w.contains(&b'.') && !w.contains(&b'e'))
 }
 
 /// A colour of three or four numbers: integers are bytes, others fractions. A single number is a colour map index and
 /// ignored.
 fn color(words: &[&[u8]]) -> Option<[u8; 3]> {
     let channels = words.get(..3)?;
-    let whole = channels.iter().all(|w| !w.contains(&b'.') && !w.contains(&b'e'));
+    let whole = are_whole(channels);
     let values: Option<Vec<f32>> = channels.iter().map(|w| number(w).map(|x| x as f32)).collect();
     let [r, g, b] = *values?.as_slice() else { return None };
     Some([r, g, b].map(|x| byte(if whole { x / 255.0 } else { x })))
@@ -165,6 +194,32 @@ pub(super) mod tests {
         assert_eq!(mesh.triangle_material, [0, 0, 1]);
         assert_eq!(mesh.materials[1].color, [128, 64, 0]);
         assert!(warnings.is_empty());
+    }
+
+    #[test]
+    fn opacity_and_numbers_that_stand_for_nothing_are_named() {
+        let said = |text: &str| {
+            let warnings = load_bytes(text.as_bytes(), "off").unwrap().1;
+            warnings.into_iter().map(|warning| warning.0).collect::<Vec<_>>()
+        };
+        let clear = COLORED
+            .replace("0 0 0 255 0 0 255", "0 0 0 255 0 0 254")
+            .replace("0.0\n", "0.0 0.5\n")
+            .replace("9 9 9 255", "9.0 9 9 1");
+        let wanted = [
+            "the opacity of the colours of 1 vertices left out",
+            "the opacity of the colours of 1 faces left out",
+        ];
+        assert_eq!(said(&clear), wanted);
+        let plain = "OFF\n3 1 0\n0 0 0 9\n1 0 0\n0 1 0\n3 0 1 2 7\n";
+        let wanted =
+            ["the other numbers of 1 vertices left out", "the colours by number of 1 faces left out"];
+        assert_eq!(said(plain), wanted);
+        // Coordinates stand last.
+        assert_eq!(
+            said("STCOFF\n3 1 0\n0 0 0 1 2 3 255 0 0\n1 0 0 1 2 3 1 0\n0 1 0 1 2 3 0 1\n3 0 1 2\n"),
+            [""; 0]
+        );
     }
 
     #[test]

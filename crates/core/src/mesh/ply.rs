@@ -222,6 +222,11 @@ pub(super) fn read(
     else {
         return Err(Problem::whole("has neither vertices nor faces; export it as a mesh"));
     };
+    for element in elements.iter().filter(|e| e.count > 0 && e.name != "vertex") {
+        if !faces.contains(&element.name.as_str()) {
+            unchecked.left_out.note("elements", &element.name);
+        }
+    }
     // Data after the last relevant element are not read, so damage there does no harm.
     for element in &elements[..=last] {
         let least: usize = element.properties.iter().map(|p| body.least(p.list.unwrap_or(p.kind))).sum();
@@ -339,6 +344,17 @@ fn read_header(bytes: &[u8]) -> Result<Header, Problem> {
     Ok(Header { elements, encoding, textures, body: at })
 }
 
+/// Notes the properties of an element whose places are not among those that are `read`.
+fn note_unread(kind: &'static str, element: &Element, read: &[usize], unchecked: &mut UncheckedMesh) {
+    let unread = element.properties.iter().enumerate().filter(|(k, _)| !read.contains(k));
+    unread.for_each(|(_, property)| unchecked.left_out.note(kind, &property.name));
+}
+
+/// The place of an opacity. Many programs write one, and it is left out only where something is less than opaque.
+fn opacity_of(element: &Element) -> Option<usize> {
+    element.properties.iter().position(|p| p.list.is_none() && ["alpha", "a"].contains(&p.name.as_str()))
+}
+
 fn read_vertices(body: &mut Body, element: &Element, unchecked: &mut UncheckedMesh) -> Result<(), Problem> {
     let place = |names: &[&str]| element.properties.iter().position(|p| names.contains(&p.name.as_str()));
     let [Some(x), Some(y), Some(z)] = [place(&["x"]), place(&["y"]), place(&["z"])] else {
@@ -355,6 +371,12 @@ fn read_vertices(body: &mut Body, element: &Element, unchecked: &mut UncheckedMe
     };
     let pairs = [("s", "t"), ("u", "v"), ("texture_u", "texture_v"), ("texture_s", "texture_t")];
     let uv = pairs.into_iter().find_map(|(u, v)| Some([place(&[u])?, place(&[v])?]));
+    let opacity = opacity_of(element);
+    let colors_at = colors.into_iter().flatten();
+    let others = normal.into_iter().flatten().chain(uv.into_iter().flatten()).chain(opacity);
+    let read: Vec<usize> = [x, y, z].into_iter().chain(colors_at).chain(others).collect();
+    let (kind, mut is_clear) = ("properties of vertices", false);
+    note_unread(kind, element, &read, unchecked);
     // Single precision was rounded before it was written.
     let is_double =
         body.encoding == Encoding::Text || [x, y, z].iter().any(|k| element.properties[*k].kind == Type::F64);
@@ -380,6 +402,10 @@ fn read_vertices(body: &mut Body, element: &Element, unchecked: &mut UncheckedMe
             let full = |k: usize| element.properties[k].kind.full();
             unchecked.mesh.colors.push(rgb.map(|k| byte((values[k] / full(k)) as f32)));
         }
+        is_clear |= opacity.is_some_and(|k| values[k] < element.properties[k].kind.full());
+    }
+    if let Some(k) = opacity.filter(|_| is_clear) {
+        unchecked.left_out.note(kind, &element.properties[k].name);
     }
     Ok(())
 }
@@ -403,6 +429,17 @@ fn read_faces(
     }
     let channels = ["red", "green", "blue"]
         .map(|name| element.properties.iter().position(|p| p.list.is_none() && p.name == name));
+    let (opacity, kind, mut is_clear) = (opacity_of(element), "properties of faces", false);
+    if wanted {
+        let is_painted = !strips && channels.iter().all(Option::is_some);
+        let of_colors = channels.into_iter().flatten().filter(|_| is_painted);
+        let of_faces = [uvs_at, texture_at].into_iter().flatten().filter(|_| !strips);
+        // Which faces a crack made, as files that Kintsugi writes say it.
+        let own = element.properties.iter().position(|p| ["inside", "crack"].contains(&p.name.as_str()));
+        let others = corners_at.into_iter().chain(opacity).chain(own);
+        let read: Vec<usize> = of_colors.chain(of_faces).chain(others).collect();
+        note_unread(kind, element, &read, unchecked);
+    }
     let mut colors =
         channels.iter().all(Option::is_some).then(FaceColors::default).filter(|_| wanted && !strips);
     if !unchecked.mesh.colors.is_empty() && colors.take().is_some() {
@@ -422,6 +459,7 @@ fn read_faces(
                 if let Some(channel) = channels.iter().position(|at| *at == Some(k)) {
                     color[channel] = byte((value / property.kind.full()) as f32);
                 }
+                is_clear |= wanted && Some(k) == opacity && value < property.kind.full();
                 if Some(k) == texture_at {
                     // A negative one is 0, and one too large the last one.
                     texture = value as u32;
@@ -468,6 +506,9 @@ fn read_faces(
             let added = unchecked.mesh.triangles.len() - first;
             unchecked.mesh.triangle_material.extend(std::iter::repeat_n(material, added));
         }
+    }
+    if let Some(k) = opacity.filter(|_| is_clear) {
+        unchecked.left_out.note(kind, &element.properties[k].name);
     }
     Ok(())
 }

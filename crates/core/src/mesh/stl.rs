@@ -103,6 +103,10 @@ fn paint(header: &[u8], words: &[u16], unchecked: &mut UncheckedMesh) {
         (false, false) if has_words || part.is_none() => Some([10, 5, 0].map(|at| channel(word, at))),
         _ => part,
     };
+    let others = words.iter().filter(|word| **word != 0 && color(**word).is_none()).count();
+    if others > 0 {
+        unchecked.warn(format!("the attribute bytes of {others} facets left out: they are no colours"));
+    }
     if part.is_none() && words.iter().all(|word| color(*word).is_none()) {
         return;
     }
@@ -212,20 +216,30 @@ pub(super) mod tests {
 
     #[test]
     fn colours_of_facets_become_materials() {
-        let colors = |header: &[u8], words: [u16; 2]| {
+        let read = |header: &[u8], words: [u16; 2]| {
             let mut bytes = binary(2);
             bytes[..header.len()].copy_from_slice(header);
             for (k, word) in words.iter().enumerate() {
                 let end = 84 + 50 * (k + 1);
                 bytes[end - 2..end].copy_from_slice(&word.to_le_bytes());
             }
-            let (mesh, warnings) = load_bytes(&bytes, "stl").unwrap();
+            load_bytes(&bytes, "stl").unwrap()
+        };
+        let colors = |header: &[u8], words: [u16; 2]| {
+            let (mesh, warnings) = read(header, words);
             assert!(warnings.is_empty(), "{warnings:?}");
             mesh.triangle_material.iter().map(|m| mesh.materials[*m as usize].color).collect::<Vec<_>>()
         };
         let (flag, low, high) = (1 << 15, 31, 31 << 10);
         let [red, blue, part] = [[255, 0, 0], [0, 0, 255], [10, 20, 30]];
-        assert!(colors(b"solid", [0, 0]).is_empty() && colors(b"x", [low, 7]).is_empty());
+        assert!(colors(b"solid", [0, 0]).is_empty());
+        // What no program means as colours is named.
+        for (words, count) in [([low, 7], 2), ([flag | low, 7], 1)] {
+            let (mesh, warnings) = read(b"x", words);
+            let said = format!("the attribute bytes of {count} facets left out: they are no colours");
+            assert!(warnings.len() == 1 && warnings[0].0 == said, "{warnings:?}");
+            assert_eq!(mesh.triangle_material.is_empty(), count == 2);
+        }
         assert_eq!(colors(b"x", [flag | low, flag | high]), [blue, red]);
         assert_eq!(colors(b"x", [flag | low, 0]), [blue, [255; 3]]);
         let magics = b"x COLOR=\x0a\x14\x1e\xff,MATERIAL=";

@@ -2,7 +2,7 @@
 //!
 //! In: a reader's data, with any indices and positions. Out: a valid [`Mesh`], and warnings about what was left out.
 
-use super::{MapUse, Material, Mesh, Part, Picture, PictureKind, Texture, away::Doubles};
+use super::{MapUse, Material, Mesh, Part, Picture, PictureKind, Texture, away::Doubles, left_out::LeftOut};
 use crate::{geometry::polygon, voxelize::Progress};
 use glam::{DVec2, DVec3};
 use std::{
@@ -155,32 +155,42 @@ impl Seek for Wanted<'_> {
 /// Most corners of a polygon that is looked at for concave ones: their cost grows with the square of the corners.
 const MOST_CORNERS: usize = 1000;
 
+/// Share of a polygon's area by which a triangle of a fan may face the other way: rounding of points that lie in a row.
+const FOLDED: f64 = 1e-7;
+
 /// The triangles of a polygon, as places in its list of corners: a fan where the outline is convex, and triangles within
 /// the outline where it is not. A polygon with corners that are nowhere, or without a plane, is a fan. `place` has the
-/// positions.
-fn triangles_within(corners: &[u32], place: impl Fn(u32) -> Option<DVec3>) -> Vec<[u32; 3]> {
+/// positions. Also whether the fan of a large polygon folds over its outline.
+fn triangles_within(corners: &[u32], place: impl Fn(u32) -> Option<DVec3>) -> (Vec<[u32; 3]>, bool) {
     let count = corners.len() as u32;
     let fan = || (1..count.saturating_sub(1)).map(|k| [0, k, k + 1]).collect();
-    if !(4..=MOST_CORNERS).contains(&corners.len()) {
-        return fan();
+    if corners.len() < 4 {
+        return (fan(), false);
     }
     let finite = |i: &u32| place(*i).filter(|p| p.is_finite());
-    let Some(around) = corners.iter().map(finite).collect::<Option<Vec<DVec3>>>() else { return fan() };
-    // Newell's normal: of an outline that is not quite flat, too.
+    let Some(around) = corners.iter().map(finite).collect::<Option<Vec<DVec3>>>() else {
+        return (fan(), false);
+    };
+    // Newell's normal: of an outline that is not quite flat, too. Its length is twice the area.
     let edges = around.iter().zip(around.iter().cycle().skip(1));
-    let normal = edges.map(|(a, b)| (*a - around[0]).cross(*b - around[0])).sum::<DVec3>();
-    let Some(normal) = normal.try_normalize() else { return fan() };
+    let doubled = edges.map(|(a, b)| (*a - around[0]).cross(*b - around[0])).sum::<DVec3>();
+    let Some(normal) = doubled.try_normalize() else { return (fan(), false) };
     let side = normal.any_orthonormal_vector();
     let up = normal.cross(side);
     let flat: Vec<DVec2> = around.iter().map(|p| DVec2::new(p.dot(side), p.dot(up))).collect();
     let at = |k: usize| flat[k % flat.len()];
+    if corners.len() > MOST_CORNERS {
+        let least = -FOLDED * doubled.length();
+        let is_folded = (1..flat.len() - 1).any(|k| polygon::turn(at(0), at(k), at(k + 1)) < least);
+        return (fan(), is_folded);
+    }
     if (0..flat.len()).all(|k| polygon::turn(at(k), at(k + 1), at(k + 2)) >= 0.0) {
-        return fan();
+        return (fan(), false);
     }
     let outline: Vec<u32> = (0..count).collect();
     let parts = polygon::triangulate(&outline, &[], &|k| flat[k as usize], &|_, _| true);
     // An outline that crosses itself has no inside to be divided.
-    if parts.len() as u32 == count - 2 { parts } else { fan() }
+    (if parts.len() as u32 == count - 2 { parts } else { fan() }, false)
 }
 
 /// Colours of faces as materials, one for each colour.
@@ -227,6 +237,8 @@ pub(super) struct UncheckedMesh {
     pub pace: Pace,
     /// What single precision rounds off the positions.
     pub doubles: Doubles,
+    /// What is left out by name: a warning for each kind.
+    pub left_out: LeftOut,
     warnings: Vec<LoadWarning>,
     /// How often each warning was given.
     times: Vec<usize>,
@@ -270,11 +282,18 @@ impl UncheckedMesh {
     }
 
     /// The triangles of a polygon, as places in its list of corners.
-    pub fn parts_of(&self, corners: &[u32]) -> Vec<[u32; 3]> {
-        triangles_within(corners, |i| {
+    pub fn parts_of(&mut self, corners: &[u32]) -> Vec<[u32; 3]> {
+        let (parts, is_folded) = triangles_within(corners, |i| {
             let position = self.mesh.positions.get(i as usize)?;
             Some(self.doubles.exact(i as usize, *position))
-        })
+        });
+        if is_folded {
+            self.warn(format!(
+                "a concave polygon of more than {MOST_CORNERS} corners is read as a fan, which folds over its outline; \
+                 triangulate it before"
+            ));
+        }
+        parts
     }
 
     /// Adds a polygon, with its material if the file has any.
@@ -377,6 +396,8 @@ impl UncheckedMesh {
         for (warning, times) in self.warnings.iter_mut().zip(&self.times).filter(|(_, times)| **times > 1) {
             warning.0 = format!("{} ({times} times)", warning.0);
         }
+        // Beside the limit of warnings: there are as many as a reader knows kinds.
+        self.warnings.extend(self.left_out.warnings().map(LoadWarning));
         let mesh = &mut self.mesh;
         let count = mesh.positions.len();
         if mesh.triangles.is_empty() {

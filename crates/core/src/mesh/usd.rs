@@ -5,10 +5,7 @@
 
 mod surfaces;
 
-use std::{
-    borrow::Cow,
-    collections::{BTreeMap, BTreeSet, HashMap},
-};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use glam::{DMat3, DMat4, DQuat, DVec3};
 
@@ -116,9 +113,43 @@ fn find<'p>(names: &Names<'_>, path: &'p str) -> Option<(usize, &'p str)> {
     Some((at?, property))
 }
 
-/// Kinds of prims that are left out with a warning.
-const LEFT_OUT: &str = "PointInstancer BasisCurves NurbsPatch Cube Sphere Cylinder Cone Capsule Camera CylinderLight DiskLight \
-                        DistantLight DomeLight RectLight SphereLight";
+/// Kinds of prims that are read, or hold others; those whose names begin with `Physics` or `Render` have no surface.
+const READ: [&str; 9] =
+    ["", "GeomSubset", "Material", "Mesh", "NodeGraph", "Scope", "Shader", "SkelRoot", "Xform"];
+
+/// Whether prims of a kind are no loss.
+fn is_known(kind: &str) -> bool {
+    READ.contains(&kind) || kind.starts_with("Physics") || kind.starts_with("Render")
+}
+
+/// Values of meshes that are read, or are those of files that Kintsugi writes.
+const VALUES: [&str; 5] = ["cell", "crackDistance", "displayColor", "normals", "piece"];
+
+/// Whether values of a mesh are a set of texture coordinates.
+fn is_set(name: &str, of: &Attribute<'_>) -> bool {
+    name.starts_with("primvars:") && matches!(of.kind, "texCoord2f" | "texCoord2d" | "texCoord2h" | "float2")
+}
+
+/// Notes the values of a mesh that pieces do not have. Sets of coordinates, and the weights of bones, have warnings of their own.
+fn look_at_values(prim: &Prim<'_>, unchecked: &mut UncheckedMesh) {
+    for (full, of) in &prim.attributes {
+        let Some(name) = full.strip_prefix("primvars:").filter(|_| !is_set(full, of)) else { continue };
+        // Numbers of values, and an opacity of 1, say nothing of their own.
+        let is_opaque = name == "displayOpacity" && of.numbers.iter().all(|share| *share >= 1.0);
+        let is_other = name.ends_with(":indices") || name.starts_with("skel:") || is_opaque;
+        if !is_other && !VALUES.contains(&name) {
+            unchecked.left_out.note("values of meshes (primvars)", name);
+        }
+    }
+}
+
+/// Whether the place, the points or the showing of a prim change with time.
+fn is_animated(prim: &Prim<'_>) -> bool {
+    let order = prim.attributes.get("xformOpOrder").map_or(&[][..], |order| &order.texts[..]);
+    let steps = order.iter().map(|op| op.strip_prefix("!invert!").unwrap_or(op));
+    let mut all = steps.chain(["points", "faceVertexIndices", "visibility"]);
+    all.any(|name| prim.attributes.get(name).is_some_and(|attribute| attribute.is_animated))
+}
 
 /// Warns of what the layer has and is left out.
 fn look_at(layer: &Layer<'_>, unchecked: &mut UncheckedMesh) {
@@ -132,11 +163,15 @@ fn look_at(layer: &Layer<'_>, unchecked: &mut UncheckedMesh) {
         unchecked
             .warn("what other layers, variants and classes add is left out: flatten it (`usdcat --flatten`)");
     }
-    for kind in LEFT_OUT.split(' ') {
-        let count = layer.prims.iter().filter(|prim| prim.kind == kind && prim.is_defined).count();
-        if count > 0 {
-            unchecked.warn(format!("prims of type {kind} left out ({count}): only meshes are read"));
-        }
+    let mut others: BTreeMap<&str, usize> = BTreeMap::new();
+    for prim in layer.prims.iter().filter(|prim| prim.is_defined && !is_known(prim.kind)) {
+        *others.entry(prim.kind).or_default() += 1;
+    }
+    for (kind, count) in others {
+        unchecked.warn(format!("prims of type {kind} left out ({count}): only meshes are read"));
+    }
+    if layer.prims.iter().any(|prim| prim.is_defined && is_animated(prim)) {
+        unchecked.warn("the animation of the file left out: meshes stand as at its first moment");
     }
     if layer.prims.iter().any(|prim| prim.text("info:id") == Some("UsdTransform2d")) {
         unchecked.warn("the places of textures (UsdTransform2d) left out: they lie as the coordinates say");
@@ -312,6 +347,7 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     fn add(&mut self, number: usize, place: &Place) -> Result<(), Problem> {
         let prim: &'a Prim<'a> = &self.layer.prims[number];
+        look_at_values(prim, self.unchecked);
         let [points, counts, indices] =
             ["points", "faceVertexCounts", "faceVertexIndices"].map(|name| prim.numbers(name));
         let sizes = [counts.len(), points.len() / 3, indices.len()];
@@ -408,12 +444,8 @@ impl<'a> Reader<'a> {
         surfaces: impl Iterator<Item = Surface<'a>>,
         sizes: [usize; 3],
     ) -> Option<Values<'a>> {
-        let is_set = |(name, of): &(&Cow<'a, str>, &Attribute<'a>)| {
-            name.starts_with("primvars:")
-                && matches!(of.kind, "texCoord2f" | "texCoord2d" | "texCoord2h" | "float2")
-        };
-        let sets: Vec<&str> =
-            prim.attributes.iter().filter(is_set).map(|(name, _)| &name["primvars:".len()..]).collect();
+        let all = prim.attributes.iter().filter(|(name, of)| is_set(name, of));
+        let sets: Vec<&str> = all.map(|(name, _)| &name["primvars:".len()..]).collect();
         let named: Vec<&str> = surfaces.filter_map(|surface| surface.set).collect();
         let chosen =
             named.into_iter().chain(["st"]).find(|name| sets.contains(name)).or(sets.first().copied())?;

@@ -23,6 +23,8 @@ pub(super) struct Attribute<'a> {
     pub notes: Notes<'a>,
     /// The name of its type, without the brackets of arrays.
     pub kind: &'a str,
+    /// Whether it has several samples of time, of which the first one is read.
+    pub is_animated: bool,
 }
 
 impl Attribute<'_> {
@@ -319,12 +321,16 @@ impl<'a> Scanner<'a> {
                 None => self.value(&mut attribute)?,
                 Some(sampled) => {
                     key = sampled;
-                    is_taken &= !prim.attributes.contains_key(sampled);
                     self.expect(b'{')?;
                     if !self.passes(b'}')? {
                         while !self.word()?.ends_with(':') {}
                         self.value(&mut attribute)?;
-                        self.skip(1)?;
+                        attribute.is_animated = !self.passes(b'}')?;
+                        self.skip(usize::from(attribute.is_animated))?;
+                    }
+                    if let Some(known) = prim.attributes.get_mut(sampled) {
+                        known.is_animated |= attribute.is_animated;
+                        is_taken = false;
                     }
                 }
             }

@@ -43,7 +43,7 @@ pub(super) fn is_start(bytes: &[u8]) -> bool {
 
 /// Reads a file into `unchecked`.
 pub(super) fn read(bytes: &[u8], unchecked: &mut UncheckedMesh) -> Result<(), Problem> {
-    check_chunks(bytes)?;
+    check_chunks(bytes, unchecked)?;
     unchecked.pace.go_on_now()?;
     let data = dot_vox::load_bytes(bytes).map_err(|_| Problem::whole("is damaged; export it again"))?;
     if data.models.iter().all(|model| model.voxels.is_empty()) {
@@ -53,12 +53,33 @@ pub(super) fn read(bytes: &[u8], unchecked: &mut UncheckedMesh) -> Result<(), Pr
     if voxels.is_empty() {
         return Err(Problem::whole("shows no voxels: every model is hidden; show one and export it again"));
     }
+    look_at_materials(&voxels, &data, unchecked);
     build(&voxels, &data, unchecked)
 }
 
+/// Notes the kinds of materials, other than plain colours, that shown voxels have.
+fn look_at_materials(voxels: &[(u64, u8)], data: &DotVoxData, unchecked: &mut UncheckedMesh) {
+    let mut is_shown = [false; 256];
+    voxels.iter().for_each(|(_, color)| is_shown[usize::from(*color)] = true);
+    for material in &data.materials {
+        // The file counts colours from 1.
+        let color = (material.id as usize).wrapping_sub(1);
+        let kind = material.material_type().unwrap_or_default().trim_start_matches('_');
+        if !matches!(kind, "" | "diffuse") && is_shown.get(color) == Some(&true) {
+            unchecked.left_out.note("materials of voxels", kind);
+        }
+    }
+}
+
+/// Chunks that are read, and those that say how the program shows a model (its cameras, its light, names of colours).
+const KNOWN: [&[u8; 4]; 13] = [
+    b"SIZE", b"XYZI", b"RGBA", b"MATL", b"nTRN", b"nGRP", b"nSHP", b"LAYR", b"IMAP", b"PACK", b"rOBJ",
+    b"rCAM", b"NOTE",
+];
+
 /// The parser crate recurses into nested chunks as deep as a file has them, so only the outermost chunk may have
 /// children.
-fn check_chunks(bytes: &[u8]) -> Result<(), Problem> {
+fn check_chunks(bytes: &[u8], unchecked: &mut UncheckedMesh) -> Result<(), Problem> {
     let word = |at: usize| {
         let word = bytes.get(at..at + 4)?.try_into().ok()?;
         Some(u32::from_le_bytes(word) as usize)
@@ -70,6 +91,10 @@ fn check_chunks(bytes: &[u8]) -> Result<(), Problem> {
         let (Some(contents), Some(children)) = (word(at + 4), word(at + 8)) else { return Err(short()) };
         if children > 0 {
             return Err(Problem::at_byte(at, "a chunk has chunks of its own; export it again"));
+        }
+        let name = &bytes[at..at + 4];
+        if KNOWN.iter().all(|known| known.as_slice() != name) {
+            unchecked.left_out.note("chunks", &String::from_utf8_lossy(name));
         }
         at = at.saturating_add(12).saturating_add(contents);
     }
@@ -170,7 +195,7 @@ fn placed(data: &DotVoxData, unchecked: &mut UncheckedMesh) -> Result<Vec<(u64, 
         }
         return Ok(once(voxels));
     }
-    let (mut missing, mut visits) = (0usize, 0usize);
+    let (mut missing, mut visits, mut hidden_nodes, mut is_animated) = (0usize, 0usize, 0usize, false);
     let hidden_layer = |layer: u32| data.layers.get(layer as usize).is_some_and(dot_vox::Layer::hidden);
     let mut open = vec![(0u32, Place::HERE, 0usize)];
     while let Some((node, place, depth)) = open.pop() {
@@ -187,7 +212,10 @@ fn placed(data: &DotVoxData, unchecked: &mut UncheckedMesh) -> Result<Vec<(u64, 
                     unchecked.warn("a node's place could not be read; it stays where it is");
                     Place::HERE
                 });
-                if !hidden {
+                is_animated |= frames.len() > 1 && !hidden;
+                if hidden {
+                    hidden_nodes += 1;
+                } else {
                     open.push((*child, place.after(&own), depth + 1));
                 }
             }
@@ -196,10 +224,17 @@ fn placed(data: &DotVoxData, unchecked: &mut UncheckedMesh) -> Result<Vec<(u64, 
                 open.extend(children.iter().rev().map(|child| (*child, place, depth + 1)));
             }
             Some(SceneNode::Shape { models, .. }) => {
+                is_animated |= models.len() > 1;
                 let there = models.first().map(|model| add(model.model_id as usize, &place)).transpose()?;
                 missing += usize::from(there != Some(true));
             }
         }
+    }
+    if hidden_nodes > 0 {
+        unchecked.warn(format!("the hidden models of the file left out ({hidden_nodes})"));
+    }
+    if is_animated {
+        unchecked.warn("the animation of the file left out: its models stand as in the first frame");
     }
     if missing > 0 {
         unchecked.warn(format!("{missing} parts of its scene are missing from the file; they are left out"));
@@ -443,6 +478,46 @@ pub(super) mod tests {
             let (mesh, _) = load_bytes(&file(vec![one(), other()], scenes(hidden)), "vox").unwrap();
             assert!(mesh.triangles.len() == 12 && mesh.colors.iter().all(|c| *c == [30, 220, 40]));
         }
+    }
+
+    #[test]
+    fn materials_that_shown_voxels_have_and_other_frames_are_named() {
+        let of = |id: u32, kind: &str| {
+            let properties = [("_type".to_owned(), kind.to_owned())].into_iter().collect();
+            dot_vox::Material { id, properties }
+        };
+        let frames = vec![Frame::new(Dict::default()), Frame::new(Dict::default())];
+        let moving = SceneNode::Transform { attributes: Dict::default(), frames, child: 3, layer_id: 0 };
+        let group = SceneNode::Group { attributes: Dict::default(), children: vec![2, 4] };
+        let data = DotVoxData {
+            version: 150,
+            index_map: Vec::new(),
+            models: vec![model([2, 1, 1], &[[0, 0, 0, 1], [1, 0, 0, 4]])],
+            palette: vec![Color { r: 9, g: 9, b: 9, a: 255 }; 256],
+            materials: vec![of(1, "_diffuse"), of(2, "_emit"), of(3, "_glass"), of(5, "_metal")],
+            scenes: vec![
+                transform(1, &[], &[]),
+                group,
+                moving,
+                shape(0),
+                transform(5, &[("_hidden", "1")], &[]),
+                shape(0),
+            ],
+            layers: Vec::new(),
+        };
+        let mut bytes = Vec::new();
+        data.write_vox(&mut bytes).unwrap();
+        // What shows a model is no loss, and an unknown chunk is one.
+        bytes.extend(b"rCAM\0\0\0\0\0\0\0\0WIND\0\0\0\0\0\0\0\0");
+        let (_, warnings) = load_bytes(&bytes, "vox").unwrap();
+        let said: Vec<&str> = warnings.iter().map(|warning| warning.0.as_str()).collect();
+        let wanted = [
+            "the hidden models of the file left out (1)",
+            "the animation of the file left out: its models stand as in the first frame",
+            "chunks left out: WIND",
+            "materials of voxels left out: emit, metal",
+        ];
+        assert_eq!(said, wanted);
     }
 
     #[test]

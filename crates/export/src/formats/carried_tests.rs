@@ -346,6 +346,20 @@ fn coordinates_without_a_picture_stay_those_of_the_file() {
 }
 
 #[test]
+fn an_index_of_refraction_comes_back_from_usd_and_mtl() {
+    let material = json!({"name": "Glass", "extensions": {"KHR_materials_ior": {"ior": 1.33}}});
+    let (what, warnings) = piece_of(&Glb::of_box(material).bytes());
+    assert_eq!(warnings, Vec::<String>::new());
+    for (format, file) in [(Format::Usda, "pieces.usda"), (Format::Obj, "pieces.obj")] {
+        let (folder, notes) = written(&what, format, &format!("ior-{file}"));
+        let (again, _) = crate::mesh::load(&folder.join(file)).unwrap();
+        std::fs::remove_dir_all(folder).unwrap();
+        let is_there = again.materials.iter().any(|material| material.refraction() == Some(1.33));
+        assert!(is_there && !notes.iter().any(|note| note.contains("ior")), "{file}: {notes:?}");
+    }
+}
+
+#[test]
 fn usd_and_mtl_say_what_they_can_and_copy_the_files() {
     let first = full_file();
     let jpeg = first.data(&first.document["images"][0]["bufferView"]).to_vec();

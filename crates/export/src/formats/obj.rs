@@ -197,7 +197,7 @@ fn write_materials(path: &Path, what: &Assembly, used: &Used) -> Result<Vec<Stri
             text += &described(material, &file);
             notes.extend(second_set_left_out(name, material));
             used.names.write_files(path, (*object, number), material, &mut notes)?;
-            left_out("MTL", (name, material), &[], &mut notes);
+            left_out("MTL", (name, material), &["KHR_materials_ior"], &mut notes);
             for of in [MapUse::MetallicRoughness, MapUse::Occlusion] {
                 if material.maps.contains_key(&of) {
                     notes.push(format!(
@@ -226,6 +226,9 @@ fn described<'a>(material: &Material, file: &impl Fn(MapUse) -> Option<&'a str>)
         text += &format!("d {}\n", material.opacity());
     }
     text += &format!("Pr {}\nPm {}\n", material.roughness, material.metallic);
+    if let Some(ior) = material.refraction() {
+        text += &format!("Ni {ior}\n");
+    }
     if material.emissive != [0.0; 3] {
         let [r, g, b] = material.emissive;
         text += &format!("Ke {r} {g} {b}\n");

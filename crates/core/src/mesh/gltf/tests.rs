@@ -2,7 +2,9 @@
 
 use glam::Vec3;
 
-use super::super::load_bytes;
+use serde_json::json;
+
+use super::super::{gltf_tests::Glb, load_bytes};
 use super::*;
 
 fn encode(bytes: &[u8]) -> String {
@@ -108,6 +110,37 @@ fn transforms_colours_textures_and_primitives_arrive() {
         assert_eq!((mesh.materials[0].color, mesh.materials[1].color), ([255, 188, 0], [255; 3]));
         assert_eq!(mesh.materials[0].texture.as_ref().unwrap().rgba[..4], [1, 2, 3, 255]);
     }
+}
+
+#[test]
+fn attributes_and_nodes_that_pieces_lack_are_named_and_those_of_our_own_files_are_not() {
+    let read = |names: &[&str], material: serde_json::Value, weight: f32| {
+        let mut glb = Glb::of_box();
+        let accessor = glb.floats(&[[0.0f32; 4]; 8], "VEC4");
+        for name in names {
+            glb.part()["attributes"][*name] = accessor.into();
+        }
+        glb.part()["targets"] = json!([{"POSITION": 0, "COLOR_0": accessor}]);
+        glb.part()["material"] = 0.into();
+        glb.document["meshes"][0]["weights"] = json!([weight]);
+        glb.document["materials"] = json!([material]);
+        let (_, warnings) = glb.load().unwrap();
+        warnings.into_iter().map(|warning| warning.0).collect::<Vec<_>>()
+    };
+    let plain = json!({"name": "m"});
+    let named = read(&["_HEAT", "TANGENT", "_CELL", "COLOR_1", "JOINTS_0", "WEIGHTS_4"], plain.clone(), 0.0);
+    assert_eq!(named, ["attributes of vertices left out: COLOR_1, TANGENT, WEIGHTS_4, _HEAT"]);
+    let own = ["_PIECE", "_CELL", "_BEYOND", "_CELL_BEYOND", "_CRACK_DISTANCE"];
+    assert_eq!(read(&own, plain.clone(), 0.0), [""; 0]);
+    // A grain uses tangents, which pieces have then.
+    let grained = json!({"extensions": {"KHR_materials_anisotropy": {"anisotropyStrength": 0.5}}});
+    assert_eq!(read(&["TANGENT"], grained, 0.0), [""; 0]);
+    assert_eq!(read(&[], plain, 0.5), ["attributes of morph targets left out: COLOR_0"]);
+    let mut glb = Glb::of_box();
+    glb.document["nodes"] = json!([{"mesh": 0}, {"mesh": 0}, {"name": "empty"}]);
+    let (mesh, warnings) = glb.load().unwrap();
+    assert_eq!((mesh.triangles.len(), warnings.len()), (12, 1));
+    assert_eq!(warnings[0].0, "meshes of nodes that are not in the shown scene left out (1)");
 }
 
 #[test]

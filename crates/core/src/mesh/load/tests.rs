@@ -1,7 +1,7 @@
 //! Files as people have them: names, folders, material files, and what is wrong in them.
 
 use super::{
-    super::{Alpha, MapUse, Wrap, gltf, vox},
+    super::{Alpha, MapUse, Material, Wrap, gltf, vox},
     *,
 };
 
@@ -203,6 +203,38 @@ fn libraries_options_of_maps_and_line_ends_are_those_of_the_file() {
         assert_eq!(glass(1), (None, Alpha::Blend), "what is opaque is in its picture");
     }
     std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn statements_of_materials_that_pieces_lack_are_one_warning() {
+    let folder = folder("statements");
+    let library = "newmtl a\nKd 1 1 1\nKs 1 1 1\nTf 0.5 1 1\nillum 2\nnewmtl b\nKs 0 1 0\nNi 1.25\nnewmtl unused\nPs 1\n";
+    std::fs::write(folder.join("a.mtl"), library).unwrap();
+    let text = "mtllib a.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl a\nf 1 2 3\nusemtl b\nf 1 3 2\n";
+    std::fs::write(folder.join("a.obj"), text).unwrap();
+    let (mesh, warnings) = load(&folder.join("a.obj")).unwrap();
+    let said: Vec<&str> = warnings.iter().map(|warning| warning.0.as_str()).collect();
+    assert_eq!(said, ["left out: the statements Ks, Tf of a, b"]);
+    assert_eq!(mesh.materials.iter().map(Material::refraction).collect::<Vec<_>>(), [None, Some(1.25)]);
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// A ring of corners, one of which is drawn in beyond the middle where it is notched.
+#[test]
+fn a_concave_polygon_that_is_too_large_is_named() {
+    for (count, notched) in [(999, true), (1001, false), (1003, true)] {
+        let corner = |k: usize| {
+            let (turn, far) = (k as f64 * std::f64::consts::TAU / count as f64, notched && k == count / 4);
+            let radius = if far { -0.5 } else { 1.0 };
+            format!("v {} {} 0\n", radius * libm::cos(turn), radius * libm::sin(turn))
+        };
+        let mut text: String = (0..count).map(corner).collect();
+        text += &format!("f{}\n", (1..=count).map(|k| format!(" {k}")).collect::<String>());
+        let (mesh, warnings) = load_bytes(text.as_bytes(), "obj").unwrap();
+        assert_eq!(mesh.triangles.len(), count - 2);
+        let is_named = warnings.iter().any(|warning| warning.0.contains("concave polygon of more than"));
+        assert_eq!((is_named, warnings.len()), (count == 1003, usize::from(count == 1003)), "{warnings:?}");
+    }
 }
 
 #[test]

@@ -118,6 +118,7 @@ fn texture_coordinates_of_vertices_and_of_corners_are_read() {
     let (mesh, warnings) = read(&of_corners.replace("texcoord", "weights").replace("texnumber", "flag"));
     assert!(mesh.uvs.is_empty() && mesh.materials.is_empty());
     assert!(warnings[0].0.contains("a.png, my b.png"), "{warnings:?}");
+    assert_eq!(warnings[1].0, "properties of faces left out: flag, weights");
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
@@ -138,10 +139,37 @@ fn text_and_both_binaries_are_the_same_mesh() {
     let (text, warnings) = load_bytes(TEXT.as_bytes(), "ply").unwrap();
     assert_eq!(text.triangles, [[0, 1, 2], [0, 2, 4], [0, 4, 3], [0, 2, 1]]);
     assert_eq!(text.colors[1], [0, 255, 0]);
-    assert_eq!(warnings, []);
+    let said: Vec<&str> = warnings.iter().map(|warning| warning.0.as_str()).collect();
+    let wanted = [
+        "elements left out: edge, material",
+        "properties of faces left out: flag",
+        "properties of vertices left out: weights",
+    ];
+    assert_eq!(said, wanted);
     for big in [false, true] {
-        assert_eq!(load_bytes(&binary(big), "ply").unwrap().0, text, "big {big}");
+        let (mesh, warnings) = load_bytes(&binary(big), "ply").unwrap();
+        assert_eq!((&mesh, warnings.len()), (&text, 0), "big {big}");
     }
+}
+
+#[test]
+fn properties_that_pieces_lack_are_named_and_opacity_where_it_counts() {
+    let said = |opacity: u8, other: &str| {
+        let text = format!(
+            "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\n\
+             property uchar red\nproperty uchar green\nproperty uchar blue\nproperty uchar alpha\n\
+             property float {other}\nelement camera 0\nproperty float view\nelement face 1\n\
+             property list uchar int vertex_indices\nproperty uchar inside\nend_header\n\
+             0 0 0 1 2 3 255 9\n1 0 0 1 2 3 {opacity} 9\n0 1 0 1 2 3 255 9\n3 0 1 2 0\n"
+        );
+        let (mesh, warnings) = load_bytes(text.as_bytes(), "ply").unwrap();
+        assert_eq!(mesh.colors, [[1, 2, 3]; 3]);
+        warnings.into_iter().map(|warning| warning.0).collect::<Vec<_>>()
+    };
+    assert_eq!(said(255, "quality"), ["properties of vertices left out: quality"]);
+    assert_eq!(said(254, "quality"), ["properties of vertices left out: alpha, quality"]);
+    // One of two coordinates is none.
+    assert_eq!(said(255, "s"), ["properties of vertices left out: s"]);
 }
 
 #[test]

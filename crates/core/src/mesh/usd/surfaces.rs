@@ -138,6 +138,10 @@ impl<'a> Surfaces<'a> {
         (material.roughness, material.metallic) =
             (rough.number(0.5).clamp(0.0, 1.0), metal.number(0.0).clamp(0.0, 1.0));
         material.emissive = glow.rgb(0.0);
+        material.refract(input("ior").number(1.5));
+        let share = |name: &str, other: f64| input(name).number(other).clamp(0.0, 1.0);
+        material.coat(share("clearcoat", 0.0), share("clearcoatRoughness", 0.01));
+        look_at_inputs(shader, unchecked);
         let threshold = input("opacityThreshold").number(0.0);
         if threshold > 0.0 {
             material.alpha = Alpha::Mask(threshold);
@@ -190,6 +194,27 @@ impl<'a> Surfaces<'a> {
             source = self.input(source, "inputs:in").from?.0;
         }
         source.text("inputs:varname")
+    }
+}
+
+/// Notes the inputs of a shader that no material of pieces has, where they are more than 0 or connected.
+fn look_at_inputs(shader: &Prim<'_>, unchecked: &mut UncheckedMesh) {
+    let is_specular = shader.numbers("inputs:useSpecularWorkflow").iter().any(|x| *x != 0.0);
+    for (full, value) in &shader.attributes {
+        let Some(input) = full.strip_prefix("inputs:") else { continue };
+        let name = input.trim_end_matches(".connect");
+        let is_connected = name.len() < input.len();
+        let is_read = match name {
+            "diffuseColor" | "emissiveColor" | "roughness" | "metallic" | "opacity" | "opacityThreshold"
+            | "opacityMode" | "normal" | "occlusion" => true,
+            "ior" | "clearcoat" | "clearcoatRoughness" => !is_connected,
+            // Without the other workflow it does not count, and Blender's `specular` is none of the shader's inputs.
+            "specularColor" | "specular" => !is_specular,
+            _ => false,
+        };
+        if !is_read && (is_connected || value.numbers.iter().any(|x| *x != 0.0)) {
+            unchecked.left_out.note("inputs of shaders", name);
+        }
     }
 }
 

@@ -226,6 +226,41 @@ fn other_kinds_and_damage_are_refused_in_a_line() {
 }
 
 #[test]
+fn values_inputs_and_motion_that_pieces_lack_are_named() {
+    let text = "#usda 1.0\n(metersPerUnit = 1)\ndef Skeleton \"bones\" {\n}\ndef Mesh \"m\" {\n\
+        int[] faceVertexCounts = [3]\nint[] faceVertexIndices = [0, 1, 2]\nuniform token subdivisionScheme = \"none\"\n\
+        point3f[] points.timeSamples = { 0: [(0,0,0),(1,0,0),(0,1,0)], 1: [(0,0,0),(2,0,0),(0,1,0)] }\n\
+        float[] primvars:heat = [1, 2, 3]\nfloat[] primvars:displayOpacity = [1]\nfloat[] primvars:crackDistance = [0]\n\
+        rel material:binding = </M>\n}\ndef Material \"M\" {\ntoken outputs:surface.connect = </M/s.outputs:surface>\n\
+        def Shader \"s\" {\nuniform token info:id = \"UsdPreviewSurface\"\nfloat inputs:ior = 1.25\n\
+        float inputs:clearcoat = 0.5\nfloat inputs:clearcoatRoughness = 0.25\nfloat inputs:displacement = 0.5\n\
+        float inputs:specular = 0.5\nint inputs:useSpecularWorkflow = 0\ntoken outputs:surface\n}\n}\n";
+    let said = |text: &str| {
+        let (mesh, warnings) = load_bytes(text.as_bytes(), "usda").unwrap();
+        (mesh, warnings.into_iter().map(|warning| warning.0).collect::<Vec<_>>())
+    };
+    let (mesh, warnings) = said(text);
+    let wanted = [
+        "prims of type Skeleton left out (1): only meshes are read",
+        "the animation of the file left out: meshes stand as at its first moment",
+        "inputs of shaders left out: displacement",
+        "values of meshes (primvars) left out: heat",
+    ];
+    assert_eq!(warnings, wanted);
+    assert_eq!(mesh.positions[1], [1.0, 0.0, 0.0]);
+    let extensions = &mesh.materials[0].extensions;
+    assert_eq!(extensions["KHR_materials_ior"]["ior"], 1.25);
+    assert_eq!(extensions["KHR_materials_clearcoat"]["clearcoatFactor"], 0.5);
+    // One moment is no motion, and what is 0 or 1 as without it says nothing.
+    let still = text
+        .replace(", 1: [(0,0,0),(2,0,0),(0,1,0)]", "")
+        .replace("displacement = 0.5", "displacement = 0")
+        .replace("primvars:heat", "primvars:piece")
+        .replace("Skeleton", "Scope");
+    assert_eq!(said(&still).1, [""; 0]);
+}
+
+#[test]
 fn what_an_instancer_places_is_left_out_and_said() {
     let mesh = |name: &str, x: u32| {
         format!(

@@ -173,10 +173,11 @@ impl<'a> Making<'a> {
         let is_relationship = spec.kind == kind::RELATIONSHIP;
         let kind = if is_relationship { "rel" } else { fields.of.strip_suffix("[]").unwrap_or(fields.of) };
         let mut attribute = Attribute { kind, notes: Notes::Fields(fields.notes), ..Attribute::default() };
-        let value = match (fields.value, fields.samples) {
+        let (value, is_animated) = match (fields.value, fields.samples) {
             (None, Some(samples)) => self.binary.first_sample(samples)?,
-            (value, _) => value,
+            (value, _) => (value, false),
         };
+        attribute.is_animated = is_animated;
         if let Some(word) = value {
             self.value(name, word, &mut attribute)?;
         }

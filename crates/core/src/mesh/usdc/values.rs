@@ -228,8 +228,8 @@ impl<'a> Binary<'a> {
         (0..count).map(|_| at.u32()).collect()
     }
 
-    /// The value of the first time sample.
-    pub(super) fn first_sample(&self, word: Word) -> Result<Option<Word>, Problem> {
+    /// The value of the first time sample, and whether there are more.
+    pub(super) fn first_sample(&self, word: Word) -> Result<(Option<Word>, bool), Problem> {
         if word.kind() != kind::SAMPLES || word.is_inside() {
             return Err(damaged("samples of time are missing"));
         }
@@ -238,7 +238,9 @@ impl<'a> Binary<'a> {
         let mut values = self.at(times)?;
         values.u64()?;
         let mut values = self.at(values.leap()?)?;
-        Ok(if values.u64()? > 0 { Some(Word(values.u64()?)) } else { None })
+        let count = values.u64()?;
+        let first = if count > 0 { Some(Word(values.u64()?)) } else { None };
+        Ok((first, count > 1))
     }
 
     /// The number of things in a list, at its start.

@@ -140,6 +140,9 @@ fn write_own<'a>(
         constant("float inputs:roughness", own.roughness.to_string());
         constant("float inputs:metallic", own.metallic.to_string());
     }
+    if let Some(ior) = own.refraction() {
+        constant("float inputs:ior", ior.to_string());
+    }
     if has(MapUse::Normal) {
         connect("normal3f inputs:normal", "normal.outputs:rgb");
     }
@@ -295,7 +298,8 @@ pub fn write_textures(path: &Path, what: &Assembly, used: &Used) -> Result<Vec<S
     for (name, (object, side)) in &used.by_name {
         if let Some((number, own)) = own_material(what, *object, Some(*side)) {
             used.names.write_files(path, (*object, number), own, &mut notes)?;
-            left_out("USD", (name, own), &["KHR_materials_emissive_strength"], &mut notes);
+            let said = ["KHR_materials_emissive_strength", "KHR_materials_ior"];
+            left_out("USD", (name, own), &said, &mut notes);
         }
     }
     Ok(notes)
