@@ -2,6 +2,8 @@
 
 mod support;
 
+use std::time::{Duration, Instant};
+
 use serde_json::Value;
 use support::window::{Display, Program, pair, rect, want_of_tools};
 
@@ -36,6 +38,16 @@ fn what_is_cracked_holds_until_a_throw_and_leaves_with_its_bonds() {
     let shown = gold(&program, [x, y]);
     println!("gold pixels: {before} before, {shown} with stress");
     assert!(shown > before + 2000, "{shown} gold pixels, {before} before");
+    // How often does it follow the pointer? That depends on the machine; that it does, not.
+    let updates = |s: &Value| s["stress_updates"].as_u64().unwrap_or(0);
+    let (start, since) = (Instant::now(), program.state().map_or(0, |s| updates(&s)));
+    for step in 0..20 {
+        program.point(x - 20.0 + 2.0 * f64::from(step), y - 40.0);
+        std::thread::sleep(Duration::from_millis(60));
+    }
+    let followed = program.until("stress under the moved pointer", |s| updates(s) > since);
+    let rate = (updates(&followed) - since) as f64 / start.elapsed().as_secs_f64();
+    println!("hovering at level {}: {rate:.1} updates of stress a second", followed["level"]);
     choose(&mut program, "touching", "bonds", |s| s["tuning"]["view"]["touching"] == "bonds");
 
     // Crack: one body that holds.
@@ -107,7 +119,7 @@ fn scroll_to(program: &mut Program<'_>, name: &str) {
         }
         program.point(x + w / 2.0, height / 2.0);
         program.xdotool(&["click", "5"]);
-        std::thread::sleep(std::time::Duration::from_millis(500));
+        std::thread::sleep(Duration::from_millis(500));
     }
     panic!("{name} does not come into the window");
 }

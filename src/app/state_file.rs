@@ -165,6 +165,7 @@ fn describe(session: &Session, out: &UiOutput, window: &WindowState) -> Value {
         "holding": sandbox.bodies().iter().filter(|b| sandbox.is_held(b.id)).count(),
         "failed_bonds": sandbox.bond_failures().len(),
         "stress": sandbox.stress().map(|stress| stress.greatest),
+        "stress_updates": sandbox.stress_updates(),
         "time": sandbox.time(),
         "kept_bytes": sandbox.kept_bytes(),
         "recorded": sandbox.timeline().len(),

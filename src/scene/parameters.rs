@@ -100,7 +100,7 @@ impl Tuning {
     pub const BREAKING: &'static [Row<Self>] = rows! { Self;
         number break_threshold = BREAK_THRESHOLD;
         number break_generations = BREAK_GENERATIONS,
-            if |tuning| tuning.break_threshold.is_some() || tuning.strength.whole;
+            if |tuning| tuning.break_threshold.is_some() || tuning.strength.whole || tuning.strength.loose;
         number far_levels = Parameter::whole("Far away", (0.0, MAX_LEVEL as f64), "Things far from the eye collide \
              more roughly, by up to this many levels; 0: all exact").slider(0.0, 4.0).undo("levels far away");
     };
@@ -120,6 +120,9 @@ impl Tuning {
         number strength.within = WITHIN,
             if |tuning| !tuning.strength.lumps.is_empty() && tuning.strength.lump_strength.is_empty();
         number strength.debris = DEBRIS;
+        number knock_energy = Parameter::number("Knock", (0.0, 1e15), "Energy that a click with the hammer puts into the \
+             bonds near it, which weakens them for good; 0: all of these fail").slider(0.0, 100.0).unit(" J", 1)
+             .undo("energy of a knock");
     };
 
     /// Options of contact generators and responses. The stiffness has a row of its own in the panel.
@@ -178,6 +181,7 @@ impl Tuning {
         number penalty.stiffness = STIFFNESS;
         value strength.material = Parameter::named("strength");
         value strength.whole = Parameter::named("strength");
+        value strength.loose = Parameter::named("strength");
         value strength.anchor_floor = Parameter::named("anchors");
         value strength.anchor_fixed = Parameter::named("anchors");
         value strength.grain_axis = Parameter::named("strength");

@@ -52,7 +52,7 @@ pub const SHIPPED_SCENES: [ShippedScene; 21] = [
     scene!("tower", "A tower of bricks is cut like a felled tree, falls over and breaks where it lands"),
     scene!(
         "beams",
-        "Beams of one shape grow out of a wall; the larger ones snap under their own weight (Galilei 1638)"
+        "Ever longer beams of one shape grow out of a wall, until they snap under their own weight (Galilei 1638)"
     ),
     scene!("columns", "An iron ball breaks three columns, at level 10 (2016, fig. 5)"),
     scene!("bunny", "A bunny breaks in a box, at level 10 (2016, fig. 4); an owl stands in for its file"),

@@ -26,6 +26,9 @@ pub struct BodyStrength {
     pub material: StrengthMaterial,
     /// Whether the body breaks by itself where it is struck, while no bonds hold it: from the energy that its strength says.
     pub whole: bool,
+    /// Whether single parts that came loose of a body with `hold` break so, too.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub loose: bool,
     /// Tension at which a bond fails, Pa.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tension: Option<f64>,
@@ -94,6 +97,7 @@ impl Default for BodyStrength {
         Self {
             material: StrengthMaterial::default(),
             whole: true,
+            loose: false,
             tension: None,
             compression: None,
             shear: None,
@@ -183,6 +187,8 @@ impl BodyStrength {
         value whole = Parameter::new("Breaks when struck", "whether the body, without `hold` and `break_threshold`, breaks by \
              itself from the energy of a blow that its strength says")
             .undo("strength").more("[how](physics.md#breaking-by-a-blow)");
+        value loose = Parameter::new("Loose parts break", "whether single parts that came loose of a body with `hold` \
+             break on by themselves, as `whole` says of others; pieces may become many").undo("strength");
         number tension = TENSION;
         number compression = COMPRESSION;
         number shear = SHEAR;
@@ -550,6 +556,12 @@ mod tests {
         let read: BodyStrength = toml::from_str(text).unwrap();
         assert_eq!((read.material, read.bonds[0].parts), (StrengthMaterial::Oak, [1, 4]));
         assert_eq!(toml::from_str::<BodyStrength>(&toml::to_string(&read).unwrap()).unwrap(), read);
+        let lumps = |of: &[u32], factors: &[f64]| BodyStrength {
+            lumps: of.to_vec(),
+            lump_strength: factors.to_vec(),
+            ..glass.clone()
+        };
+        let bond = |parts: [u32; 2]| BondStrength { parts, share: 1.0 };
         for (bad, name) in [
             (BodyStrength { tension: Some(0.0), ..glass.clone() }, "tension"),
             (BodyStrength { shear: Some(f64::NAN), ..glass.clone() }, "shear"),
@@ -563,25 +575,13 @@ mod tests {
             (BodyStrength { lumps: vec![2; 7], ..glass.clone() }, "lumps"),
             (BodyStrength { fatigue: 1.0, ..glass.clone() }, "fatigue"),
             (BodyStrength { fatigue: 0.1, endurance: 1.0, ..glass.clone() }, "endurance"),
-            (BodyStrength { lump_strength: vec![0.5], ..glass.clone() }, "lump_strength"),
-            (BodyStrength { lumps: vec![8, 64], lump_strength: vec![0.5], ..glass.clone() }, "lump_strength"),
-            (BodyStrength { lumps: vec![8], lump_strength: vec![0.5; 3], ..glass.clone() }, "lump_strength"),
-            (
-                BodyStrength { lumps: vec![8], lump_strength: vec![f64::NAN], ..glass.clone() },
-                "lump_strength",
-            ),
-            (
-                BodyStrength { bonds: vec![BondStrength { parts: [2, 2], share: 1.0 }], ..glass.clone() },
-                "bonds",
-            ),
+            (lumps(&[], &[0.5]), "lump_strength"),
+            (lumps(&[8, 64], &[0.5]), "lump_strength"),
+            (lumps(&[8], &[0.5; 3]), "lump_strength"),
+            (lumps(&[8], &[f64::NAN]), "lump_strength"),
+            (BodyStrength { bonds: vec![bond([2, 2])], ..glass.clone() }, "bonds"),
             (BodyStrength { anchors: vec![[DVec3::ZERO; 2]; MOST_ANCHORS + 1], ..glass.clone() }, "anchors"),
-            (
-                BodyStrength {
-                    bonds: vec![BondStrength { parts: [0, 1], share: 1.0 }; MOST_BONDS + 1],
-                    ..glass.clone()
-                },
-                "bonds",
-            ),
+            (BodyStrength { bonds: vec![bond([0, 1]); MOST_BONDS + 1], ..glass.clone() }, "bonds"),
         ] {
             let (field, what) = bad.problem().unwrap();
             assert_eq!(field, name, "{what}");

@@ -25,6 +25,8 @@ pub struct Tuning {
     pub generations: u32,
     /// Speed given to pieces at the point of the blow, m/s.
     pub blow_speed: f64,
+    /// Energy that a user's blow puts into the bonds near it of a body that holds, J; 0: these fail.
+    pub knock_energy: f64,
     /// Downward gravity, m/s^2.
     pub gravity: f64,
     /// Density of the scene's bodies, kg/m^3; thrown bodies have their own.
@@ -418,6 +420,7 @@ impl Default for Tuning {
             lock_rng: false,
             generations: 1,
             blow_speed: 3.0,
+            knock_energy: 0.0,
             gravity: -scene.gravity.y,
             density: body.density,
             friction: body.friction,

@@ -27,21 +27,21 @@ fn named<T: std::str::FromStr>(
 
 /// Whether bodies break on impact, and by what that is judged.
 fn breaking(ui: &mut egui::Ui, input: &UiInput<'_>, new: &mut Tuning, out: &mut UiOutput) {
-    // Bonds decide about what they hold, and what came loose of it breaks by its speed alone.
+    // Bonds decide about what they hold; what came loose of it breaks on only where that is asked for.
     let held = input.sandbox.is_some_and(Sandbox::panels_change_what_holds);
-    let mut breaks = new.break_threshold.is_some() || (new.strength.whole && !held);
+    let by_strength = if held { new.strength.loose } else { new.strength.whole };
+    let mut breaks = new.break_threshold.is_some() || by_strength;
     let tip = if held {
-        "Pieces that came loose break by themselves where they are struck hard; what holds comes apart by its bonds"
+        "Single parts that came loose break on by themselves where they are struck hard, so crumbs may become many; what \
+         holds comes apart by its bonds"
     } else {
         "Bodies of the scene break by themselves where they are struck hard; what is thrown stays whole"
     };
     let response = ui.checkbox(&mut breaks, "Breaks when struck").on_hover_text(tip);
     out.name("breaks_when_struck", &response);
     if response.changed() {
-        match held {
-            true => new.break_threshold = breaks.then_some(USUAL_THRESHOLD),
-            false => (new.break_threshold, new.strength.whole) = (None, breaks),
-        }
+        new.break_threshold = None;
+        *by_energy(new, held) = breaks;
     }
     if held {
         let text = egui::RichText::new("Comes apart by its bonds").small().color(theme::DIM);
@@ -49,8 +49,9 @@ fn breaking(ui: &mut egui::Ui, input: &UiInput<'_>, new: &mut Tuning, out: &mut 
                    are, Bonds of what is cracked says";
         let label = ui.label(text).on_hover_text(tip);
         out.name("held_by_bonds", &label);
-    } else if breaks {
-        judging(ui, new, out);
+    }
+    if breaks {
+        judging(ui, new, held, out);
     }
     numbers(ui, out, Tuning::BREAKING, new);
     let dim = |text: String| egui::RichText::new(text).small().color(theme::DIM);
@@ -70,8 +71,13 @@ fn breaking(ui: &mut egui::Ui, input: &UiInput<'_>, new: &mut Tuning, out: &mut 
     }
 }
 
+/// Whether bodies break by the energy of a blow: loose parts of what bonds `held`, or else what nothing holds.
+fn by_energy(new: &mut Tuning, held: bool) -> &mut bool {
+    if held { &mut new.strength.loose } else { &mut new.strength.whole }
+}
+
 /// What decides whether a body breaks: the strength of a material, or a change of speed.
-fn judging(ui: &mut egui::Ui, new: &mut Tuning, out: &mut UiOutput) {
+fn judging(ui: &mut egui::Ui, new: &mut Tuning, held: bool, out: &mut UiOutput) {
     let mut material = new.break_threshold.is_none().then_some(new.strength.material);
     let before = material;
     let mut known: Vec<_> = StrengthMaterial::ALL.iter().map(|m| (Some(*m), m.name(), m.about())).collect();
@@ -82,11 +88,10 @@ fn judging(ui: &mut egui::Ui, new: &mut Tuning, out: &mut UiOutput) {
     if material == before {
         return;
     }
-    match material {
-        Some(material) => {
-            (new.break_threshold, new.strength.whole, new.strength.material) = (None, true, material);
-        }
-        None => (new.break_threshold, new.strength.whole) = (Some(USUAL_THRESHOLD), false),
+    new.break_threshold = material.is_none().then_some(USUAL_THRESHOLD);
+    *by_energy(new, held) = material.is_some();
+    if let Some(material) = material {
+        new.strength.material = material;
     }
 }
 

@@ -277,10 +277,13 @@ fn what_bonds_hold_breaks_when_struck_only_once_it_is_loose() {
     assert!(!is_ticked(&harness) && harness.query_by_label(said).is_some());
     let breaks = |harness: &Harness| {
         let tuning = harness.state().sandbox.tuning();
-        (tuning.break_threshold.is_some(), tuning.strength.whole)
+        (tuning.break_threshold.is_some(), tuning.strength.whole, tuning.strength.loose)
     };
     press(&mut harness, "Breaks when struck");
-    assert!(is_ticked(&harness) && breaks(&harness) == (true, true), "its pieces break by their speed");
+    assert!(
+        is_ticked(&harness) && breaks(&harness) == (false, true, true),
+        "its parts break by their strength"
+    );
     press(&mut harness, "Breaks when struck");
-    assert!(!is_ticked(&harness) && breaks(&harness) == (false, true), "the strength is as it was");
+    assert!(!is_ticked(&harness) && breaks(&harness) == (false, true, false), "nothing else changes");
 }

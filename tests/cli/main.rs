@@ -10,6 +10,7 @@ mod figure;
 mod files;
 mod fine;
 mod golden;
+mod holding;
 mod hostile;
 mod interrupted;
 mod kept;

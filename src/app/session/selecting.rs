@@ -104,7 +104,7 @@ impl Session {
 mod tests {
     use crate::{
         app::session::testing::session,
-        scene::{Arrived, PieceEdit},
+        scene::{Arrived, PieceEdit, Scene},
         ui::{Command, Tool},
     };
 
@@ -194,5 +194,56 @@ mod tests {
             whole.distance
         );
         assert!(session.camera.target.distance(low.midpoint(high)) < 0.5 * low.distance(high));
+    }
+
+    /// Planted error to see this fail: pick bodies where they stood at the start.
+    #[test]
+    fn a_click_on_a_piece_that_fell_off_tells_why_and_leads_to_the_moment_before() {
+        let mut session = session();
+        let mut scene = Scene::of_mesh("builtin:box", 4);
+        let body = &mut scene.bodies[0];
+        (body.hold, body.on_floor, body.position.y, body.linear_velocity.y) = (true, false, 1.0, -20.0);
+        body.strength = Some(Box::default());
+        let sandbox = session.sandbox.as_mut().unwrap();
+        sandbox.open_scene(scene);
+        while sandbox.poll().unwrap() != Some(Arrived::Opened) {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        for _ in 0..20 {
+            while sandbox.is_breaking() {
+                sandbox.poll().unwrap();
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+            sandbox.step().unwrap();
+        }
+        while sandbox.is_breaking() {
+            sandbox.poll().unwrap();
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        assert!(sandbox.bodies().len() > 5, "{} bodies", sandbox.bodies().len());
+        let centres = sandbox.drawn_centres();
+        session.apply(Command::FrameAll);
+        session.apply(Command::Tool(Tool::Select));
+        let mut told = 0;
+        for (_, centre) in centres {
+            let Some(at) = session.camera.project(centre, session.aspect) else { continue };
+            session.apply(Command::SelectAt { at, joins: false });
+            let sandbox = session.sandbox.as_ref().unwrap();
+            // Another piece may lie in front; it is the one that is asked.
+            let [id] = sandbox.selected().map(|body| body.id).collect::<Vec<_>>()[..] else { continue };
+            let why = sandbox.why_it_fell(id).expect("bonds held every piece");
+            let own = sandbox.breaks().parts_of(sandbox.info(id).unwrap());
+            let is_own = |part: &&u32| own.contains(&(**part as usize));
+            assert_eq!(why.freed.parts.iter().filter(is_own).count(), 1, "a bond at its edge: {why:?}");
+            assert!(why.began == sandbox.bond_failures()[0] && why.began.time <= why.freed.time);
+            told += 1;
+        }
+        assert!(told > 3, "{told} clicks met a piece");
+        let sandbox = session.sandbox.as_ref().unwrap();
+        let (first, now) = (sandbox.bond_failures()[0].time, sandbox.time());
+        let frame = sandbox.frame_before(first);
+        session.apply(Command::ShowRecorded(frame));
+        let there = session.sandbox.as_ref().unwrap().time();
+        assert!(there < first && first <= now, "{there} s, {first} s, {now} s");
     }
 }

@@ -42,10 +42,11 @@ fn strength_of(body: &SceneBody) -> BodyStrength {
     body.strength.as_deref().cloned().unwrap_or_else(BodyStrength::unsaid)
 }
 
-/// The strength by which a body breaks that no bonds hold; `None` if that is decided otherwise.
+/// The strength by which a body breaks that no bonds hold, or any more; `None` if that is decided otherwise.
 fn whole_strength_of(body: &SceneBody) -> Option<Strength> {
-    let strength = body.strength.as_deref().filter(|strength| strength.whole)?;
-    (!body.hold && body.break_threshold.is_none()).then(|| strength.strength())
+    let breaks = |strength: &&BodyStrength| if body.hold { strength.loose } else { strength.whole };
+    let strength = body.strength.as_deref().filter(breaks)?;
+    body.break_threshold.is_none().then(|| strength.strength())
 }
 
 /// Copies those values that differ between two states of the panels to an object, which was `thrown` or belongs to the
@@ -70,11 +71,12 @@ fn copy_changed(body: &mut SceneBody, old: &Tuning, new: &Tuning, thrown: bool) 
     }
     if new.strength != old.strength {
         // Other numbers of bonds make no body fragile that was not: the panels may show those of a body that holds.
-        let whole = match thrown || new.strength.whole == old.strength.whole {
-            true => body.strength.as_ref().is_some_and(|own| own.whole),
-            false => new.strength.whole,
+        let breaks = |of: fn(&BodyStrength) -> bool| match thrown || of(&new.strength) == of(&old.strength) {
+            true => body.strength.as_deref().is_some_and(of),
+            false => of(&new.strength),
         };
-        body.strength = Some(Box::new(BodyStrength { whole, ..new.strength.clone() }));
+        let (whole, loose) = (breaks(|strength| strength.whole), breaks(|strength| strength.loose));
+        body.strength = Some(Box::new(BodyStrength { whole, loose, ..new.strength.clone() }));
     }
     let (rng, interior) = (body.fracture.rng, body.fracture.interior);
     if !alike(&new.fracture, &old.fracture) {
@@ -305,7 +307,8 @@ impl Document {
         self.threshold_of(body.object)
     }
 
-    /// The strength by which a body that no bonds hold breaks; `None` if it does not break, or by its threshold.
+    /// The strength by which a body that no bonds hold breaks, or a part that came loose of one; `None` if it does not break,
+    /// or by its threshold.
     pub fn whole_strength(&self, body: &BodyInfo) -> Option<Strength> {
         if body.generation >= self.tuning.break_generations {
             return None;
@@ -514,6 +517,16 @@ mod tests {
         tune(&mut document, |tuning| tuning.strength.whole = false);
         tune(&mut document, |tuning| tuning.strength.whole = true);
         assert_eq!(breaks(&document), [false, true], "bonds decide about the body that holds");
+        tune(&mut document, |tuning| tuning.strength.loose = true);
+        assert_eq!(
+            breaks(&document),
+            [true, true],
+            "parts that come loose of it break on where that is asked for"
+        );
+        tune(&mut document, |tuning| tuning.strength.tension = Some(3e6));
+        assert_eq!(breaks(&document), [true, true]);
+        tune(&mut document, |tuning| tuning.strength.whole = false);
+        assert_eq!(breaks(&document), [true, false], "what nothing holds has no loose parts");
         tune(&mut document, |tuning| tuning.break_threshold = Some(3.0));
         assert_eq!(breaks(&document), [false; 2], "by its speed");
     }

@@ -35,7 +35,7 @@ pub struct MaterialPreset {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub break_threshold: Option<f64>,
     /// Strength of bonds, and whether whole bodies without a threshold break by it (`whole`); absent: both stay. Lumps, anchors,
-    /// single bonds and the random seed belong to an object and stay unchanged.
+    /// single bonds, the random seed, and whether loose parts break on belong to an object and stay unchanged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strength: Option<Box<BodyStrength>>,
     /// Method, pattern, surface and interior. Values that belong to an object or a blow (random seed, file of seeds,
@@ -80,6 +80,7 @@ fn material_in(wanted: &FractureParams, own: &FractureParams) -> FractureParams 
 fn strength_in(wanted: &BodyStrength, own: &BodyStrength) -> BodyStrength {
     let own = own.clone();
     BodyStrength {
+        loose: own.loose,
         rng: own.rng,
         lumps: own.lumps,
         within: own.within,

@@ -180,9 +180,16 @@ fn a_preset_says_what_bonds_bear_and_whether_whole_bodies_break_by_it() {
     // What belongs to an object stays.
     let glass = &listed[1].preset;
     let mut tuning = tuned();
-    tuning.strength =
-        BodyStrength { rng: 9, lumps: vec![4], anchor_floor: true, scatter: 0.3, ..BodyStrength::default() };
+    tuning.strength = BodyStrength {
+        loose: true,
+        rng: 9,
+        lumps: vec![4],
+        anchor_floor: true,
+        scatter: 0.3,
+        ..BodyStrength::default()
+    };
     glass.apply(&mut tuning, 6);
+    assert!(tuning.strength.loose, "whether loose parts break is of the object");
     let wanted = BodyStrength { material: Glass, whole: false, scatter: 0.0, ..tuning.strength.clone() };
     assert_eq!((&tuning.strength, tuning.strength.rng, tuning.strength.anchor_floor), (&wanted, 9, true));
     assert!(tuning.strength.lumps == [4] && glass.is_in(&tuning, 6));
@@ -200,7 +207,10 @@ fn a_preset_says_what_bonds_bear_and_whether_whole_bodies_break_by_it() {
     let saved = MaterialPreset::of_tuning(&tuning, "By its energy");
     let text = saved.to_text().unwrap();
     let says = |text_of: &str| text.lines().any(|line| line.starts_with(text_of));
-    assert!(says("whole = true") && !says("rng") && !says("lumps") && !says("anchor"), "{text}");
+    assert!(
+        says("whole = true") && !says("loose") && !says("rng") && !says("lumps") && !says("anchor"),
+        "{text}"
+    );
     let read = MaterialPreset::parse(&text, "read").unwrap();
     assert_eq!(read, saved);
     let mut body = SceneBody::standing("builtin:box", 4);

@@ -249,7 +249,7 @@ impl Sandbox {
     }
 
     /// Whether the scene holds all objects together whose values the panels change. Neither the energy of a blow nor a change of
-    /// speed then breaks a body that is whole; a piece that came loose breaks by its change of speed, where that is set.
+    /// speed then breaks a body that is whole; a part that came loose breaks by one of both, where that is set.
     #[must_use]
     pub fn panels_change_what_holds(&self) -> bool {
         let mut shown = match self.document.focus() {

@@ -97,6 +97,12 @@ impl Sandbox {
         self.stress.report()
     }
 
+    /// A number that grows whenever other stress is shown: how often it follows the pointer.
+    #[must_use]
+    pub fn stress_updates(&self) -> u64 {
+        self.stress.revision()
+    }
+
     /// Whether a worker solves for the stress to be shown, so that another frame is due.
     #[must_use]
     pub fn is_solving_stress(&self) -> bool {

@@ -111,7 +111,7 @@ impl Sandbox {
         let structure = Arc::new(structure);
         self.stage.hold_together(body.id, (Arc::clone(&structure), fixed), (record, joined));
         if job.cause == Cause::User {
-            self.note_blow(&job.blow, &info, &broken.params, true);
+            self.note_blow(&job.blow, &info, &broken.params, (true, None));
         }
         // No blow pushes a body whose parts hold.
         let still = (&Blow { speed: 0.0, ..job.blow }, first_radius(&job.params));

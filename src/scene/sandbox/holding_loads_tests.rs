@@ -1,4 +1,4 @@
-//! What loads do to bonds: lumps and wear, and that bodies which come apart keep their momentum.
+//! What loads do to bonds: lumps and wear, what blows do to loose parts, and that bodies which come apart keep their momentum.
 
 use glam::DVec3;
 
@@ -8,8 +8,9 @@ use super::{
 };
 use crate::{
     bodies::structure::{Loads, Memory, StrengthMaterial},
+    fracture::{FractureParams, Preset},
     render::Camera,
-    scene::{BodyStrength, Scene, SceneBody},
+    scene::{BodyStrength, Event, Scene, SceneBody},
 };
 
 /// Of all bodies: momentum (kg m/s), angular momentum about the origin (kg m^2/s), and kinetic energy (J).
@@ -177,4 +178,68 @@ fn lumps_and_fatigue_keep_the_momentum() {
         ..SceneBody::standing("builtin:sphere", 5)
     };
     keeps_its_motion(vec![SceneBody { on_floor: false, ..held(strength) }, ball], 40, 5);
+}
+
+/// Planted error to see this fail: let no body with `hold` have a strength of its own.
+#[test]
+fn loose_parts_break_on_by_the_energy_of_a_blow_where_that_is_asked_for() {
+    let pane = format!("{}/assets/scenes/pane.obj", env!("CARGO_MANIFEST_DIR"));
+    // A pane of glass in two parts that an iron ball of 110 kg strikes at 30 m/s; how many bodies there are then.
+    let struck = |loose: bool, break_generations: u32| {
+        let body = SceneBody {
+            density: 2500.0,
+            hold: true,
+            strength: Some(Box::new(BodyStrength {
+                material: StrengthMaterial::Glass,
+                loose,
+                ..BodyStrength::default()
+            })),
+            fracture: FractureParams { preset: Preset::Uniform, seeds: 2, ..FractureParams::default() },
+            ..SceneBody::standing(pane.clone(), 6)
+        };
+        let ball = SceneBody {
+            on_floor: false,
+            size: Some(0.3),
+            density: 7800.0,
+            position: DVec3::new(0.1, 0.5, 1.0),
+            linear_velocity: DVec3::NEG_Z * 30.0,
+            ..SceneBody::standing("builtin:sphere", 5)
+        };
+        let throw = Event::Projectile { time: 0.05, object: None, body: Box::new(ball) };
+        let scene = Scene { bodies: vec![body], events: vec![throw], break_generations, ..Scene::default() };
+        let mut sandbox = opened(scene);
+        play(&mut sandbox, 14);
+        sandbox.bodies().len()
+    };
+    assert_eq!(struck(false, 2), 3, "two parts and the ball");
+    let broken = struck(true, 2);
+    assert!((4..=5).contains(&broken), "parts of two seeds are in two each: {broken} bodies");
+    assert_eq!(struck(true, 1), 3, "the crack that bonds held was the first break in a row");
+}
+
+/// Planted error to see this fail: note the hammer's blow without its energy.
+#[test]
+fn a_knock_with_an_energy_puts_it_into_bonds_and_plays_again() {
+    let mut sandbox = opened(Scene { bodies: vec![held(BodyStrength::default())], ..Scene::default() });
+    // J that have gone into cracks which are still closed, and how many bonds have failed.
+    let taken = |sandbox: &Sandbox| {
+        let structure = sandbox.bodies()[0].def.structure.as_ref().expect("it holds");
+        let bonds = || structure.bonds.iter();
+        let energy = bonds().map(|b| b.damage * structure.strength.toughness * b.share * b.section.area);
+        (energy.sum::<f64>(), bonds().filter(|bond| bond.damage >= 1.0).count())
+    };
+    let mut tuning = sandbox.tuning().clone();
+    tuning.knock_energy = 0.5;
+    sandbox.tune("knock", tuning);
+    let id = sandbox.bodies()[0].id;
+    let corner = DVec3::new(0.45, 0.98, 0.45);
+    sandbox.break_at(id, corner, DVec3::NEG_Y);
+    let (energy, failed) = taken(&sandbox);
+    assert!((energy - 0.5).abs() < 1e-9 && failed == 0, "{energy} J, {failed} failed");
+    assert_eq!(sandbox.bodies().len(), 1);
+    // From its start the scene strikes the same blow.
+    let mut again = opened(sandbox.scene(Camera::default()));
+    assert_eq!(taken(&again).0, 0.0);
+    play(&mut again, 1);
+    assert!((taken(&again).0 - 0.5).abs() < 1e-9, "{:?}", taken(&again));
 }

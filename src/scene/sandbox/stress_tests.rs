@@ -1,4 +1,4 @@
-//! Stress by order: of the weight for frames of films, and of the pinned blow.
+//! Stress by order: of the weight for frames of films, and of the pinned blow; and breaks that end with the stress.
 
 use glam::DVec3;
 
@@ -7,7 +7,7 @@ use crate::{
     bodies::BodyId,
     compute::Compute,
     fracture::{FractureParams, Surface},
-    scene::{BodyStress, Coloring, Pinned, Quantity, Scene, SceneBody, StressLoad},
+    scene::{BodyStress, Coloring, Pinned, Quantity, Scene, SceneBody, StressLoad, Touching},
 };
 
 fn opened(pinned: Option<Pinned>) -> Sandbox {
@@ -73,4 +73,47 @@ fn the_pinned_blow_strains_its_body_and_legends_say_for_what_load() {
     assert_eq!(sandbox.weigh(), None);
     let legend = sandbox.legends().remove(0);
     assert_eq!((legend.title.as_str(), legend.unit.as_str()), ("Stress, tension, own weight", "Pa"));
+}
+
+/// Planted error to see this fail: let the cells stay that are loaded.
+#[test]
+fn the_button_breaks_off_only_what_the_pinned_blow_pulls_at() {
+    let without = opened(None).break_where_it_pulls();
+    assert_eq!(without, Err("Pin an impact first"));
+    let mut sandbox =
+        opened(Some(Pinned { body: 0, point: DVec3::new(0.0, 20.0, 0.5), direction: DVec3::NEG_Z }));
+    let early = sandbox.break_where_it_pulls();
+    assert!(early.is_err_and(|why| why.contains("choose Show: stress")));
+    let mut tuning = sandbox.tuning().clone();
+    tuning.view.touching = Touching::Stress;
+    sandbox.tune("show", tuning);
+    let aim = sandbox.tuning().pin.as_ref().unwrap().aim;
+    sandbox.set_aim(Some(aim));
+    sandbox.update_touching().unwrap();
+    while sandbox.is_solving_stress() {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        sandbox.update_touching().unwrap();
+    }
+    assert!(sandbox.stress().is_some_and(|report| report.of_blow && report.greatest > 0.0));
+    let (kept, all) = sandbox.break_where_it_pulls().unwrap();
+    println!("{kept} of {all} cells stay");
+    assert!(all == 20 && (1..all).contains(&kept), "{kept} of {all} stay");
+    assert_eq!(sandbox.kept_cells().len(), kept);
+    // What stays is farther from the blow than what goes.
+    let seeds = sandbox.preview.pinned_cells().unwrap().pattern.seeds_in_voxels(5);
+    let distance = |seed: u32| DVec3::from_array(seeds[seed as usize]).distance(aim.point_in_grid);
+    let mean = |stays: bool| {
+        let some: Vec<u32> =
+            (0..all as u32).filter(|seed| sandbox.kept_cells().contains(seed) == stays).collect();
+        some.iter().map(|seed| distance(*seed)).sum::<f64>() / some.len() as f64
+    };
+    assert!(mean(true) > mean(false), "{} voxels, {} voxels", mean(true), mean(false));
+    // It is one step of undo, and what breaks off is the rest.
+    assert_eq!(sandbox.undo().as_deref(), Some("break where it pulls"));
+    assert!(sandbox.tuning().pin.as_ref().unwrap().kept.is_none());
+    sandbox.redo();
+    assert!(sandbox.break_pin());
+    testing::until(&mut sandbox, Arrived::Broke);
+    let stayed = sandbox.last_break().unwrap().kept.as_ref().expect("cells stayed");
+    assert!(stayed.cells.len() == kept && sandbox.bodies().len() > 1, "{stayed:?}");
 }

@@ -243,19 +243,27 @@ impl Sandbox {
         self.start_breaking();
     }
 
-    /// The user's blow on a body whose parts hold: the bonds near the point fail.
+    /// The user's blow on a body whose parts hold: the bonds near the point take its energy, or fail where it has none.
     fn knock(&mut self, body: BodyId, blow: Blow, params: &FractureParams) {
         self.keep_step(&self.name_of_break(body, Cause::User).replacen("break", "knock", 1));
         let info = self.stage.info_or_whole(body);
-        self.note_blow(&blow, &info, params, false);
+        let energy = Some(self.document.tuning().knock_energy).filter(|energy| *energy > 0.0);
+        self.note_blow(&blow, &info, params, (false, energy));
         self.document.broke(body, true);
-        let struck = self.strike_structure(body, blow, params, None);
+        let struck = self.strike_structure(body, blow, params, energy);
         self.keep_error(struck);
         self.record_change(false);
     }
 
-    /// Notes a user's blow on the body of this `info` as an event of the scene, so that it happens again on playback.
-    pub(super) fn note_blow(&mut self, blow: &Blow, info: &BodyInfo, params: &FractureParams, hold: bool) {
+    /// Notes a user's blow on the body of this `info` as an event of the scene, so that it happens again on playback: whether
+    /// its parts hold after it, and the energy that bonds which hold take of it.
+    pub(super) fn note_blow(
+        &mut self,
+        blow: &Blow,
+        info: &BodyInfo,
+        params: &FractureParams,
+        (hold, energy): (bool, Option<f64>),
+    ) {
         self.document.happened(Event::Impact {
             time: self.stage.time(),
             point: blow.point,
@@ -266,7 +274,7 @@ impl Sandbox {
             parts: self.breaks.parts_that_led_to(info.origin),
             fracture: Some(params.clone()),
             hold,
-            energy: None,
+            energy,
             at_once: true,
         });
     }
@@ -486,7 +494,7 @@ impl Sandbox {
         }
         self.count_generations(job, record);
         if matches!(job.cause, Cause::User | Cause::Again) {
-            self.note_blow(&job.blow, &info, &broken.params, false);
+            self.note_blow(&job.blow, &info, &broken.params, (false, None));
         }
         // The summary describes the blow itself, not its later generations.
         if job.cause != Cause::Again {
