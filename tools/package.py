@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Makes a package from a program that was built: for Debian, as an AppImage, as an archive, or for Windows.
+"""Makes a package of the program: for Debian, as an AppImage, as an archive, or for Windows.
 
-    cargo build --release
     python3 tools/package.py deb         dist/kintsugi_0.1.0-1_amd64.deb
     python3 tools/package.py appimage    dist/kintsugi-0.1.0-x86_64.AppImage; needs mksquashfs
     python3 tools/package.py tar         dist/kintsugi-0.1.0-x86_64-linux.tar.gz
     python3 tools/package.py zip         dist/kintsugi-0.1.0-x86_64-windows.zip, of a program for Windows (--program)
 
-In: the program, and the source tree for scenes, licences and changes. Out: one file, whose bytes depend on these alone:
+In: the source tree, for scenes, licences, changes and the program, which cargo builds where it is missing or was built along
+with tests; or a program that was built (--program). Out: one file, whose bytes depend on these alone:
 times are SOURCE_DATE_EPOCH or the last commit's, names are sorted, everything belongs to root. Needs Python 3.9, cargo,
 which lists the libraries in the program with their licences, and strip. `docs/systems.md` has more.
 """
@@ -26,8 +26,8 @@ def arguments():
     """What was asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("kind", choices=["deb", "appimage", "tar", "zip"])
-    built = content.TOP / "target/release/kintsugi"
-    parser.add_argument("--program", type=Path, default=built, help="what to pack")
+    told = "what to pack; without it this tree's, built if need be; for zip a program for Windows, which has to be named"
+    parser.add_argument("--program", type=Path, help=told)
     parser.add_argument("--out", type=Path, default=Path("dist"), help="folder of the package, made if need be")
     runtime = "for appimage: its runtime, or any AppImage, which begins with one; without it pip gets one"
     parser.add_argument("--runtime", type=Path, help=runtime)
@@ -56,6 +56,10 @@ def main():
     """Makes the package and says how large it is."""
     asked = arguments()
     try:
+        if asked.program is None and asked.kind == "zip":
+            raise content.PackageError("zip packs a program for Windows: name it by --program (docs/systems.md)")
+        if asked.program is None:
+            asked.program = content.built(asked.with_hooks_for_tests)
         data = asked.program.read_bytes()
         read = windows.Exe if asked.kind == "zip" else Elf
         found = read(data, str(asked.program))

@@ -6,7 +6,8 @@
 
 `pip install ./python` is the usual way: it builds the library by maturin. This script is for tests, and for wheels of a
 library that is there already: nothing is compiled. Needs Python 3.9 or later and nothing else. The same input gives the
-same bytes. Prints the path of the wheel.
+same bytes. On Linux the file's name says which C library the wheel needs (manylinux_2_35), read from the library, as PyPI
+wants it. Prints the path of the wheel.
 """
 
 from __future__ import annotations
@@ -20,6 +21,10 @@ import sys
 import sysconfig
 import zipfile
 from pathlib import Path
+
+sys.dont_write_bytecode = True
+
+from packing.elf import Elf, ElfError  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 NAME = "kintsugi"
@@ -49,8 +54,19 @@ def version() -> str:
     return found[1]
 
 
-def platform() -> str:
-    """The platform as file names of wheels have it."""
+def platform(library: Path) -> str:
+    """The platform as file names of wheels have it: of a library for Linux the oldest C library that it can use, without which
+    PyPI takes no wheel; else, and where the library needs what not every system has, the system that this runs on."""
+    if library.suffix == ".so":
+        try:
+            tag = Elf(library.read_bytes(), str(library)).manylinux()
+        except ElfError as why:
+            tag, about = None, str(why)
+        else:
+            about = f"{library} needs libraries that manylinux does not promise"
+        if tag:
+            return tag
+        print(f"{about}; PyPI will not take the wheel", file=sys.stderr)
     return re.sub(r"[-.]", "_", sysconfig.get_platform())
 
 
@@ -94,7 +110,7 @@ def files(library: Path) -> dict[str, bytes]:
 def pack(library: Path, out: Path) -> Path:
     """Writes the wheel into the folder `out`."""
     number, about = version(), project()
-    tag = f"{PYTHON}-{platform()}"
+    tag = f"{PYTHON}-{platform(library)}"
     info = f"{NAME}-{number}.dist-info"
     licences = ["LICENSE-APACHE", "LICENSE-MIT"]
     content = files(library)

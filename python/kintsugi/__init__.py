@@ -96,9 +96,9 @@ def voxelise(
 ) -> Object:
     """Voxelises a mesh to an octree with 2^level voxels along the longest side.
 
-    `mesh` is a path (OBJ, PLY, STL, OFF, glTF, GLB, VOX), "builtin:NAME" (vase, column, box, sphere, shell, cavity,
-    statue, pig, coin, brick, plate, shelf), a `Mesh`, a pair (vertices (N, 3), triangles (T, 3)), a trimesh.Trimesh or
-    Scene, or a meshio.Mesh. `level` is 1 to 12. `up` names the axis of the mesh that points up: "y", "z", "x",
+    `mesh` is a path (OBJ, PLY, STL, OFF, glTF, GLB, FBX, USD, USDZ, VOX), "builtin:NAME" (vase, column, box, sphere,
+    shell, cavity, statue, pig, coin, brick, plate, shelf), a `Mesh`, a pair (vertices (N, 3), triangles (T, 3)), a
+    trimesh.Trimesh or Scene, or a meshio.Mesh. `level` is 1 to 12. `up` names the axis of the mesh that points up: "y", "z", "x",
     "-y", "-z" or "-x". `units` is the unit of the mesh's lengths, "mm", "cm", "m", "in" or "ft": the object is then in
     metres. `voxel_size` takes the place of `level`: the widest edge of a voxel, metres or a text as "2mm". A file of
     several objects that do not touch becomes one object, of which a UserWarning tells; `Mesh.objects` gives each of them.

@@ -48,6 +48,8 @@ ARRAYS = {
     "crack": "(N,) uint8, 1 for a point on a crack face",
     "beyond": "(N,) int32, the piece beyond the point; -1 outside, -2 a crack without a piece beyond",
     "triangle": "(N,) triangle of the piece's mesh file that the point lies in",
+    "partner": "(N,) int32, the row of the nearest point of the piece beyond; -1 off cracks. With \"correspondences\" in keep",
+    "partner_distance": "(N,) float32, how far it is, mesh units; -1 off cracks. With \"correspondences\" in keep",
     "face_start": "(P + 1,) the triangles of piece k, in the order of its file, are rows face_start[k] to face_start[k + 1]",
     "face_beyond": "(F,) int32, the piece beyond each triangle, as `beyond`",
 }
@@ -96,6 +98,8 @@ class Break:
     crack: NDArray[np.uint8]
     beyond: NDArray[np.int32]
     triangle: NDArray[Any]
+    partner: NDArray[np.int32]
+    partner_distance: NDArray[np.float32]
     face_start: NDArray[Any]
     face_beyond: NDArray[np.int32]
 

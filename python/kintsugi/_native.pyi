@@ -74,14 +74,14 @@ class Engine:
 
 @final
 class Mesh:
-    """Triangles: vertices (N, 3) and rows of them (T, 3), counter-clockwise seen from outside."""
+    """Triangles: vertices (N, 3) and rows of them (T, 3), counter-clockwise seen from outside. Arrays are read-only."""
 
     def __new__(
         cls, vertices: ArrayLike, triangles: ArrayLike, *, name: str = "mesh", colors: Optional[ArrayLike] = None
     ) -> Mesh: ...
     @staticmethod
     def read(path: _Path, *, progress: _Progress = None) -> Mesh:
-        """Reads OBJ, PLY, STL, OFF, glTF, GLB, VOX, or makes "builtin:NAME"."""
+        """Reads OBJ, PLY, STL, OFF, glTF, GLB, FBX, USD, USDZ, VOX, or makes "builtin:NAME"."""
     def objects(self, which: str = "touching", *, progress: _Progress = None) -> List[Tuple[str, Mesh]]:
         """The objects of the file with their names: which parts are one is "touching", "apart" or "together"."""
     @property
@@ -246,7 +246,7 @@ class Piece:
 
 @final
 class PieceMesh:
-    """The closed mesh of a piece, mesh units."""
+    """The closed mesh of a piece, mesh units. Arrays are read-only."""
 
     @property
     def vertices(self) -> NDArray[np.float64]: ...
@@ -267,7 +267,7 @@ class PieceMesh:
 
 @final
 class Points:
-    """Points on the surface of a piece."""
+    """Points on the surface of a piece. Arrays are read-only."""
 
     def __len__(self) -> int: ...
     @property

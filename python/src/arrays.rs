@@ -8,7 +8,7 @@ use numpy::{
     Element, IntoPyArray as _, PyReadonlyArrayDyn,
     ndarray::{ArrayD, IxDyn},
 };
-use pyo3::{exceptions::PyTypeError, prelude::*};
+use pyo3::{exceptions::PyTypeError, prelude::*, sync::PyOnceLock};
 
 use crate::errors::{Error, parameter};
 
@@ -54,6 +54,35 @@ pub fn list<T: Element>(py: Python<'_>, data: Vec<T>) -> PyResult<Bound<'_, PyAn
 /// As of [`array`].
 pub fn vector(py: Python<'_>, of: DVec3) -> PyResult<Bound<'_, PyAny>> {
     list(py, of.to_array().to_vec())
+}
+
+/// An array that is made at its first use. Each use has the same one, which cannot be written to.
+pub struct Kept(PyOnceLock<Py<PyAny>>);
+
+impl Default for Kept {
+    fn default() -> Self {
+        Self(PyOnceLock::new())
+    }
+}
+
+impl Kept {
+    /// The array, which `make` makes where there is none yet.
+    ///
+    /// # Errors
+    /// Those of `make`; the next use tries again.
+    pub fn get<'py>(
+        &self,
+        py: Python<'py>,
+        make: impl FnOnce() -> PyResult<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let kept = self.0.get_or_try_init(py, || -> PyResult<Py<PyAny>> {
+            let array = make()?;
+            // Its first parameter is `write`.
+            array.call_method1("setflags", (false,))?;
+            Ok(array.unbind())
+        })?;
+        Ok(kept.bind(py).clone())
+    }
 }
 
 /// Elements and shape of what NumPy makes an array of. `kinds` are the letters of types that are taken, `dtype` is what

@@ -14,7 +14,12 @@ use kintsugi::{
 };
 use pyo3::prelude::*;
 
-use crate::{arrays, errors, object::Object, running};
+use crate::{
+    arrays::{self, Kept},
+    errors,
+    object::Object,
+    running,
+};
 
 /// A triangle mesh in its own units. Triangles are counter-clockwise seen from outside.
 ///
@@ -36,8 +41,26 @@ use crate::{arrays, errors, object::Object, running};
 ///     If no triangle can be used.
 /// ParameterError
 ///     If an array has another shape, or a number is out of range.
+///
+/// Notes
+/// -----
+/// Each array of a mesh is made at its first use, kept with the mesh, and cannot be written to: `mesh.vertices.copy()` can.
 #[pyclass(frozen, module = "kintsugi")]
-pub struct Mesh(pub ReadMesh);
+pub struct Mesh(pub ReadMesh, MeshArrays);
+
+/// The arrays of a mesh.
+#[derive(Default)]
+struct MeshArrays {
+    vertices: Kept,
+    triangles: Kept,
+    colors: Kept,
+}
+
+impl From<ReadMesh> for Mesh {
+    fn from(mesh: ReadMesh) -> Self {
+        Self(mesh, MeshArrays::default())
+    }
+}
 
 #[pymethods]
 impl Mesh {
@@ -66,7 +89,7 @@ impl Mesh {
             )));
         }
         let mesh = kintsugi::Mesh { positions, triangles, colors, ..kintsugi::Mesh::default() };
-        ReadMesh::of_mesh(&name, mesh).map(Self).map_err(|error| errors::of(error.into()))
+        ReadMesh::of_mesh(&name, mesh).map(Self::from).map_err(|error| errors::of(error.into()))
     }
 
     /// Reads a mesh file.
@@ -74,8 +97,8 @@ impl Mesh {
     /// Parameters
     /// ----------
     /// path : str or os.PathLike
-    ///     An OBJ, PLY, STL, OFF, glTF, GLB or VOX file, or "builtin:" with vase, column, box, sphere, shell, cavity,
-    ///     statue or another built-in shape.
+    ///     An OBJ, PLY, STL, OFF, glTF, GLB, FBX, USD, USDZ or VOX file, or "builtin:" with vase, column, box, sphere,
+    ///     shell, cavity, statue or another built-in shape.
     /// progress : callable, optional
     ///     Called as progress(stage, fraction).
     ///
@@ -95,27 +118,29 @@ impl Mesh {
             let read = watcher.stage("read", |progress| read_while(&file, progress));
             read.map_err(|error| errors::of(error.into()))
         });
-        read.map(Self)
+        read.map(Self::from)
     }
 
-    /// numpy.ndarray : (N, 3) float32. Positions in units of the mesh. Each access makes an array.
+    /// numpy.ndarray : (N, 3) float32. Positions in units of the mesh.
     #[getter]
     fn vertices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        arrays::rows(py, self.0.mesh.positions.clone())
+        self.1.vertices.get(py, || arrays::rows(py, self.0.mesh.positions.clone()))
     }
 
-    /// numpy.ndarray : (T, 3) uint32. Rows of `vertices`, counter-clockwise seen from outside. Each access makes an
-    /// array.
+    /// numpy.ndarray : (T, 3) uint32. Rows of `vertices`, counter-clockwise seen from outside.
     #[getter]
     fn triangles<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        arrays::rows(py, self.0.mesh.triangles.clone())
+        self.1.triangles.get(py, || arrays::rows(py, self.0.mesh.triangles.clone()))
     }
 
     /// numpy.ndarray or None : (N, 3) uint8. sRGB colours of the vertices, where the mesh has any.
     #[getter]
     fn colors<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let colors = &self.0.mesh.colors;
-        if colors.is_empty() { Ok(None) } else { arrays::rows(py, colors.clone()).map(Some) }
+        if colors.is_empty() {
+            return Ok(None);
+        }
+        self.1.colors.get(py, || arrays::rows(py, colors.clone())).map(Some)
     }
 
     /// str : The file as it was named, or the name that was given.
@@ -185,7 +210,7 @@ impl Mesh {
             }
             Ok(objects)
         })?;
-        Ok(objects.into_iter().map(|(name, mesh)| (name, Self(mesh))).collect())
+        Ok(objects.into_iter().map(|(name, mesh)| (name, Self::from(mesh))).collect())
     }
 
     fn __repr__(&self) -> String {

@@ -70,7 +70,7 @@ impl Object {
     #[getter]
     fn mesh(&self) -> Mesh {
         let object = &self.0;
-        Mesh(kintsugi::import::ReadMesh::again(
+        Mesh::from(kintsugi::import::ReadMesh::again(
             object.file.clone(),
             object.mesh.clone(),
             object.known.clone(),

@@ -11,7 +11,7 @@ use kintsugi::{
 use pyo3::{prelude::*, sync::PyOnceLock};
 
 use crate::{
-    arrays,
+    arrays::{self, Kept},
     errors::{Error, parameter},
     running,
 };
@@ -103,7 +103,8 @@ impl Piece {
                 let mesh = watcher.stage("make the mesh", |_| pieces.get(id).map(|piece| piece.mesh()));
                 mesh.ok_or_else(|| gone(id))
             })?;
-            Py::new(py, PieceMesh { mesh, pieces: Arc::clone(&self.pieces), id: self.id })
+            let (pieces, arrays) = (Arc::clone(&self.pieces), MeshArrays::default());
+            Py::new(py, PieceMesh { mesh, pieces, id: self.id, arrays })
         })?;
         Ok(mesh.clone_ref(py))
     }
@@ -150,6 +151,7 @@ fn points_of(pieces: &kintsugi::Pieces, id: usize, count: usize, seed: u64) -> O
         positions: found.positions,
         normals: found.normals,
         triangles: found.triangles,
+        arrays: PointArrays::default(),
     })
 }
 
@@ -158,12 +160,27 @@ fn is_crack(mesh: &Surface, triangle: usize) -> bool {
 }
 
 /// The closed mesh of a piece: `piece.mesh`. Adjacent triangles share vertices whatever their attributes, which belong
-/// to corners of triangles. Each access makes an array.
+/// to corners of triangles. Each array is made at its first use, kept with the mesh, and cannot be written to:
+/// `piece.mesh.vertices.copy()` can.
 #[pyclass(frozen, module = "kintsugi")]
 pub struct PieceMesh {
     mesh: Arc<Surface>,
     pieces: Arc<kintsugi::Pieces>,
     id: usize,
+    arrays: MeshArrays,
+}
+
+/// The arrays of a piece's mesh.
+#[derive(Default)]
+struct MeshArrays {
+    vertices: Kept,
+    triangles: Kept,
+    crack: Kept,
+    beyond: Kept,
+    beyond_cell: Kept,
+    normals: Kept,
+    uv: Kept,
+    colors: Kept,
 }
 
 impl PieceMesh {
@@ -171,10 +188,13 @@ impl PieceMesh {
     fn corners<'py, T: numpy::Element, const N: usize>(
         &self,
         py: Python<'py>,
+        kept: &Kept,
         of: fn(&Corner) -> [T; N],
     ) -> PyResult<Bound<'py, PyAny>> {
-        let all: Vec<[T; N]> = self.mesh.corners.iter().flatten().map(of).collect();
-        arrays::array(py, all.into_flattened(), &[self.mesh.corners.len(), 3, N])
+        kept.get(py, || {
+            let all: Vec<[T; N]> = self.mesh.corners.iter().flatten().map(of).collect();
+            arrays::array(py, all.into_flattened(), &[self.mesh.corners.len(), 3, N])
+        })
     }
 }
 
@@ -183,61 +203,66 @@ impl PieceMesh {
     /// numpy.ndarray : (N, 3) float64. Positions, units of the object's mesh.
     #[getter]
     fn vertices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        arrays::rows(py, self.mesh.positions.iter().map(|position| position.to_array()).collect())
+        let positions = self.mesh.positions.iter();
+        let rows = || arrays::rows(py, positions.map(|position| position.to_array()).collect());
+        self.arrays.vertices.get(py, rows)
     }
 
     /// numpy.ndarray : (T, 3) uint32. Rows of `vertices`, counter-clockwise seen from outside.
     #[getter]
     fn triangles<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        arrays::rows(py, self.mesh.triangles.clone())
+        self.arrays.triangles.get(py, || arrays::rows(py, self.mesh.triangles.clone()))
     }
 
     /// numpy.ndarray : (T,) bool. Whether a triangle is of a crack, and not of the object's surface.
     #[getter]
     fn crack<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        arrays::list(py, self.mesh.faces.iter().map(|face| face.side == Side::Inside).collect())
+        let faces = self.mesh.faces.iter();
+        let list = || arrays::list(py, faces.map(|face| face.side == Side::Inside).collect());
+        self.arrays.crack.get(py, list)
     }
 
     /// numpy.ndarray : (T,) int32. The piece on the other side of a crack face; -1 on the object's surface, -2 where no
     /// piece is beyond the crack. The first access for any piece finds those of all.
     #[getter]
     fn beyond<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let (pieces, id) = (Arc::clone(&self.pieces), self.id);
-        let beyond = running::run(py, None, move |watcher| {
-            let found =
-                watcher.stage("find neighbours", |_| pieces.get(id).map(|piece| piece.beyond().to_vec()));
-            found.ok_or_else(|| gone(id))
-        })?;
-        arrays::list(py, beyond)
+        self.arrays.beyond.get(py, || {
+            let (pieces, id) = (Arc::clone(&self.pieces), self.id);
+            let beyond = running::run(py, None, move |watcher| {
+                let found =
+                    watcher.stage("find neighbours", |_| pieces.get(id).map(|piece| piece.beyond().to_vec()));
+                found.ok_or_else(|| gone(id))
+            })?;
+            arrays::list(py, beyond)
+        })
     }
 
     /// numpy.ndarray : (T,) int32. The Voronoi cell on the other side of a crack face, over all breaks; -1 where it is
     /// unknown and on the object's surface.
     #[getter]
     fn beyond_cell<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        arrays::list(
-            py,
-            self.mesh.faces.iter().map(|face| face.beyond.map_or(-1, |cell| cell as i32)).collect(),
-        )
+        let faces = self.mesh.faces.iter();
+        let cells = faces.map(|face| face.beyond.map_or(-1, |cell| cell as i32));
+        self.arrays.beyond_cell.get(py, || arrays::list(py, cells.collect()))
     }
 
     /// numpy.ndarray : (T, 3, 3) float32. Unit normals of the corners.
     #[getter]
     fn normals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.corners(py, |corner| corner.normal.to_array())
+        self.corners(py, &self.arrays.normals, |corner| corner.normal.to_array())
     }
 
     /// numpy.ndarray : (T, 3, 2) float32. Texture coordinates of the corners: the object's own on its surface; on
     /// cracks in units of the mesh.
     #[getter]
     fn uv<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.corners(py, |corner| corner.uv)
+        self.corners(py, &self.arrays.uv, |corner| corner.uv)
     }
 
     /// numpy.ndarray : (T, 3, 3) uint8. sRGB colours of the corners.
     #[getter]
     fn colors<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.corners(py, |corner| corner.color)
+        self.corners(py, &self.arrays.colors, |corner| corner.color)
     }
 
     fn __repr__(&self) -> String {
@@ -246,7 +271,8 @@ impl PieceMesh {
     }
 }
 
-/// Points on the surface of a piece: `piece.sample(count)`. Each access makes an array.
+/// Points on the surface of a piece: `piece.sample(count)`. Each array is made at its first use, kept with the points, and
+/// cannot be written to: `points.positions.copy()` can.
 #[pyclass(frozen, module = "kintsugi")]
 pub struct Points {
     positions: Vec<[f32; 3]>,
@@ -254,6 +280,17 @@ pub struct Points {
     crack: Vec<bool>,
     beyond: Vec<i32>,
     triangles: Vec<u32>,
+    arrays: PointArrays,
+}
+
+/// The arrays of points.
+#[derive(Default)]
+struct PointArrays {
+    positions: Kept,
+    normals: Kept,
+    crack: Kept,
+    beyond: Kept,
+    triangle: Kept,
 }
 
 #[pymethods]
@@ -261,32 +298,32 @@ impl Points {
     /// numpy.ndarray : (n, 3) float32. Positions, units of the object's mesh.
     #[getter]
     fn positions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        arrays::rows(py, self.positions.clone())
+        self.arrays.positions.get(py, || arrays::rows(py, self.positions.clone()))
     }
 
     /// numpy.ndarray : (n, 3) float32. Unit normals.
     #[getter]
     fn normals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        arrays::rows(py, self.normals.clone())
+        self.arrays.normals.get(py, || arrays::rows(py, self.normals.clone()))
     }
 
     /// numpy.ndarray : (n,) bool. Whether a point is on a crack face, and not on the object's surface.
     #[getter]
     fn crack<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        arrays::list(py, self.crack.clone())
+        self.arrays.crack.get(py, || arrays::list(py, self.crack.clone()))
     }
 
     /// numpy.ndarray : (n,) int32. The piece on the other side of the crack face; -1 on the object's surface, -2 where
     /// no piece is beyond the crack.
     #[getter]
     fn beyond<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        arrays::list(py, self.beyond.clone())
+        self.arrays.beyond.get(py, || arrays::list(py, self.beyond.clone()))
     }
 
     /// numpy.ndarray : (n,) uint32. Rows of `triangles` of the piece's mesh that the points are on.
     #[getter]
     fn triangle<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        arrays::list(py, self.triangles.clone())
+        self.arrays.triangle.get(py, || arrays::list(py, self.triangles.clone()))
     }
 
     fn __len__(&self) -> usize {

@@ -414,7 +414,8 @@ impl World {
     ///     from the second; `substep_impulse` (C,) and `substep_friction` (C, 3), N s, of the row's substep (the last one without
     ///     `by_substep`), on the first body; `step_impulse` (C,) and `step_friction` (C, 3), N s, over all substeps of the step;
     ///     with `by_substep` `substep` (C,) int32, from 0, -1 where none was solved; `cell` (C,), m, edge of the cells in which
-    ///     the contact was found. Why each is a contact, int32 (C,), by the numbers of docs/files.md: `found_by`, `found_as`,
+    ///     the contact was found; `area` (C,), m^2, its share of its patch; `key` (C, 2) int32, halves of what names it in its
+    ///     pair. Why each is a contact, int32 (C,), by the numbers of docs/files.md: `found_by`, `found_as`,
     ///     `chosen_as`, `candidates`, `persistence`, `touches_later`.
     ///
     /// Raises

@@ -39,6 +39,7 @@ name = "shapes"
 breaks = 2
 points = 150
 format = "FORMAT"
+keep = ["points", "meshes", "correspondences"]
 split = { train = 0.5, val = 0.25, test = 0.25 }
 """
 
@@ -98,6 +99,15 @@ def test_arrays_fit_together(made: Path) -> None:
         assert broken.points.dtype == np.float32 and len(broken.face_beyond) == broken.face_start[-1]
         assert (np.diff(broken.point_start) == 150).all()
         assert np.array_equal(broken.crack == 1, broken.beyond != -1)
+        # Correspondences: each point on a crack and the nearest of the piece beyond, by brute force.
+        piece_of = np.repeat(broken.piece, np.diff(broken.point_start))
+        has = broken.beyond >= 0
+        assert has.any() and np.array_equal(broken.partner >= 0, has)
+        assert (broken.partner_distance[~has] == -1).all()
+        assert np.array_equal(piece_of[broken.partner[has]], broken.beyond[has])
+        for point in np.flatnonzero(has)[::17]:
+            offsets = broken.points[piece_of == broken.beyond[point]].astype(float) - broken.points[point]
+            assert broken.partner_distance[point] == pytest.approx(np.linalg.norm(offsets, axis=1).min(), rel=1e-5, abs=1e-7)
         with pytest.raises(AttributeError, match="touching_area"):
             broken.touching_aera  # noqa: B018
 

@@ -112,6 +112,30 @@ def test_points_lie_on_their_triangles(which: str, request: pytest.FixtureReques
     assert np.array_equal(again.positions, points.positions) and not np.array_equal(other.positions, points.positions)
 
 
+def test_an_array_is_made_once_and_cannot_be_written_to(blocks: kg.Pieces, vase: kg.Object) -> None:
+    piece = blocks[0]
+    colored = kg.Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]], colors=[[1, 2, 3]] * 3)
+    of_piece = ["vertices", "triangles", "crack", "beyond", "beyond_cell", "normals", "uv", "colors"]
+    for owner, names in (
+        (vase.mesh, ["vertices", "triangles"]),
+        (colored, ["vertices", "triangles", "colors"]),
+        (piece.mesh, of_piece),
+        (piece.sample(50), ["positions", "normals", "crack", "beyond", "triangle"]),
+    ):
+        arrays = [getattr(owner, name) for name in names]
+        for name, array in zip(names, arrays):
+            assert getattr(owner, name) is array, name
+            with pytest.raises(ValueError, match="read-only"):
+                array[0] = 0
+            changed = array.copy()
+            changed[:] = 0
+        assert len({id(array) for array in arrays}) == len(arrays), "each has an array of its own"
+    # It is taken where arrays are.
+    again = kg.Mesh(colored.vertices, colored.triangles, colors=colored.colors)
+    assert again.sha256 == colored.sha256 and again.vertices is not colored.vertices
+    assert piece.mesh is piece.mesh and piece.mesh.vertices is blocks[0].mesh.vertices
+
+
 def test_points_are_spread_evenly(blocks: kg.Pieces) -> None:
     piece = blocks[0]
     points = piece.sample(400).positions.astype(float)

@@ -72,9 +72,10 @@ def test_contacts_bear_the_weight(box: kg.Object) -> None:
     assert count >= 3
     for name in ("point", "normal", "relative_velocity", "substep_friction", "step_friction"):
         assert contacts[name].shape == (count, 3) and contacts[name].dtype == np.float64, name
-    for name in ("separation", "impulse", "parting", "sliding", "substep_impulse", "step_impulse", "cell"):
+    for name in ("separation", "impulse", "parting", "sliding", "substep_impulse", "step_impulse", "cell", "area"):
         assert contacts[name].shape == (count,) and contacts[name].dtype == np.float64, name
-    assert contacts["bodies"].shape == (count, 2) and contacts["bodies"].dtype == np.int32
+    for name in ("bodies", "key"):
+        assert contacts[name].shape == (count, 2) and contacts[name].dtype == np.int32, name
     for name in ("found_by", "found_as", "chosen_as", "candidates", "persistence", "touches_later"):
         assert contacts[name].shape == (count,) and contacts[name].dtype == np.int32, name
     # By octrees or hulls; outermost or deepest of at least as many candidates as there are contacts.
@@ -83,6 +84,12 @@ def test_contacts_bear_the_weight(box: kg.Object) -> None:
     # The body, and the floor, which has no number.
     assert (contacts["bodies"] == [world.ids[0], -1]).all()
     assert np.allclose(contacts["normal"], [0.0, 1.0, 0.0], atol=1e-3)
+    # One face lies on the floor: its corners share no more than the face.
+    width, _, depth = box.bounds[1] - box.bounds[0]
+    assert 0.7 * width * depth < contacts["area"].sum() < 1.05 * width * depth
+    names = {tuple(key) for key in contacts["key"].tolist()}
+    world.step()
+    assert len(names) == count and {tuple(key) for key in world.contacts()["key"].tolist()} == names
     borne = contacts["impulse"].sum()
     assert borne == pytest.approx(world.masses[0] * G * world.dt, rel=0.2)
     along = np.einsum("ci,ci->c", contacts["relative_velocity"], contacts["normal"])

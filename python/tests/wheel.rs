@@ -13,11 +13,12 @@ use std::{
 };
 
 /// What the tests use beside the wheel, by the names of pip and of Python's modules.
-const PACKAGES: [(&str, &str); 11] = [
+const PACKAGES: [(&str, &str); 12] = [
     ("pytest", "pytest"),
     ("numpy", "numpy"),
     ("tqdm", "tqdm"),
     ("trimesh", "trimesh"),
+    ("meshio", "meshio"),
     ("h5py", "h5py"),
     ("pyarrow", "pyarrow"),
     ("matplotlib", "matplotlib"),
@@ -150,6 +151,18 @@ fn copy(from: &Path, to: &Path, endings: &[&str]) {
     }
 }
 
+/// The newest of the GNU C library's versions 2.N that a library names anywhere, by its plain bytes.
+fn c_library(library: &Path) -> u32 {
+    let mark = b"GLIBC_2.";
+    let bytes = fs::read(library).unwrap();
+    let starts = bytes.windows(mark.len()).enumerate().filter(|(_, part)| *part == mark);
+    let number = |(at, _): (usize, &[u8])| {
+        let digits = bytes[at + mark.len()..].iter().take_while(|byte| byte.is_ascii_digit());
+        String::from_utf8(digits.copied().collect()).unwrap().parse().unwrap_or(0)
+    };
+    starts.map(number).max().unwrap()
+}
+
 #[test]
 fn the_wheel_passes_its_tests_in_a_fresh_environment() {
     let library = library();
@@ -158,9 +171,14 @@ fn the_wheel_passes_its_tests_in_a_fresh_environment() {
     let packer = sources().join("../tools/wheel.py");
     let printed = must(
         "the wheel cannot be packed",
-        command(system_python()).arg(packer).arg("--library").arg(library).arg("--out").arg(&wheels),
+        command(system_python()).arg(packer).arg("--library").arg(&library).arg("--out").arg(&wheels),
     );
     let wheel = PathBuf::from(printed.trim());
+
+    let tag = wheel.file_stem().unwrap().to_string_lossy().rsplit('-').next().unwrap().to_owned();
+    if cfg!(all(target_os = "linux", target_env = "gnu")) {
+        assert_eq!(tag, format!("manylinux_2_{}_{}", c_library(&library), env::consts::ARCH));
+    }
 
     let Some(python) = python_with_packages() else { return };
     must(
@@ -169,6 +187,9 @@ fn the_wheel_passes_its_tests_in_a_fresh_environment() {
             .args(["-m", "pip", "install", "--quiet", "--no-deps", "--force-reinstall"])
             .arg(&wheel),
     );
+    let about = "import importlib.metadata as m; print(m.distribution('kintsugi').read_text('WHEEL'))";
+    let about = must("what was installed says nothing", command(&python).args(["-c", about]));
+    assert!(about.lines().any(|line| line == format!("Tag: cp39-abi3-{tag}")), "{about}");
 
     // Outside of the sources, so that the installed package is the one that is imported.
     let place = scratch().join("run");
@@ -205,6 +226,7 @@ fn the_same_library_gives_the_same_wheel() {
     assert_eq!(fs::read(&wheels[0]).unwrap(), fs::read(&wheels[1]).unwrap());
     let name = wheels[0].file_name().unwrap().to_string_lossy().into_owned();
     assert!(name.starts_with(&format!("kintsugi-{}-cp39-abi3-", env!("CARGO_PKG_VERSION"))), "{name}");
+    assert!(!name.contains("manylinux"), "a file that is no library promises nothing: {name}");
     let missing =
         command(system_python()).arg(&packer).args(["--library", "none.so", "--out"]).arg(&place).output();
     let missing = missing.unwrap();

@@ -79,9 +79,9 @@ fn contacts_as_arrays_are_those_of_the_table_and_bear_what_the_bodies_weigh() {
     // The table's numbers to the last bit.
     let [point, normal] = ["point", "normal"].map(|name| vectors(&arrays[name]));
     let bodies: Vec<[i32; 2]> = arrays["bodies"].rows();
-    let steps = arrays["step"].ints();
+    let (steps, keys): (_, Vec<[i32; 2]>) = (arrays["step"].ints(), arrays["key"].rows());
     assert_eq!([point.len(), normal.len(), bodies.len(), steps.len()], [count; 4]);
-    for name in ["time", "separation", "impulse", "parting", "sliding", "cell"] {
+    for name in ["time", "separation", "impulse", "parting", "sliding", "cell", "area"] {
         assert_eq!(arrays[name].shape, [count], "{name}");
         let of_table: Vec<f64> = table.iter().map(|row| row[name]).collect();
         assert_eq!(arrays[name].floats(), of_table, "{name}");
@@ -92,6 +92,8 @@ fn contacts_as_arrays_are_those_of_the_table_and_bear_what_the_bodies_weigh() {
         let second = if row["second"].is_nan() { -1.0 } else { row["second"] };
         assert_eq!(bodies[k].map(f64::from), [row["first"], second]);
         assert_eq!((row["time"] * 100.0).round(), f64::from(steps[k]));
+        let [upper, lower] = keys[k].map(|half| f64::from(half as u32));
+        assert_eq!(row["key"], upper * 4_294_967_296.0 + lower);
     }
     for name in ["found_by", "found_as", "chosen_as", "candidates", "persistence", "touches_later"] {
         assert_eq!(arrays[name].shape, [count], "{name}");
@@ -109,6 +111,19 @@ fn contacts_as_arrays_are_those_of_the_table_and_bear_what_the_bodies_weigh() {
         assert!([1, 2].contains(&chosen_as[k]) && persistence[k] > 0, "{} {}", chosen_as[k], persistence[k]);
     }
     assert!(persistence.contains(&1) && persistence.contains(&2));
+
+    // The four corners of a face share its area: the boxes are 0.9 of their size wide. At rest each keeps its name.
+    let areas = arrays["area"].floats();
+    for (second, width) in [(-1, 0.9), (1, 0.45)] {
+        let (steps, bodies) = (&steps, &bodies);
+        let of = |step: i32| (0..count).filter(move |k| steps[*k] == step && bodies[*k][1] == second);
+        for k in of(150) {
+            assert!((areas[k] / (width * width / 4.0) - 1.0).abs() < 1e-3, "{} of {width}", areas[k]);
+        }
+        let names = |step: i32| of(step).map(|k| keys[k]).collect::<std::collections::BTreeSet<_>>();
+        assert_eq!(names(150).len(), 4, "each contact of a pair has a name of its own");
+        assert_eq!(names(120), names(150));
+    }
 
     let logged: Vec<i32> =
         steps.iter().copied().collect::<std::collections::BTreeSet<_>>().into_iter().collect();

@@ -20,6 +20,7 @@ mod objects;
 mod package;
 mod paper;
 mod overlays;
+mod partners;
 mod pictures;
 mod repeat;
 mod presets;

@@ -287,6 +287,57 @@ fn an_archive_for_windows_has_the_program_its_scenes_and_texts() {
 }
 
 #[test]
+fn a_program_that_is_missing_or_obeys_tests_is_built_before_it_is_packed() {
+    if !has("python3") {
+        return skip::note("packages need python3: apt-get install python3");
+    }
+    let home = folder("package-built");
+    // Stands for cargo: says where programs are, builds one, and knows no libraries, where packing ends.
+    let cargo = home.join("cargo");
+    let words = r#"#!/bin/sh
+case "$*" in
+*--no-deps*) printf '{"target_directory": "%s"}' "$PLACE" ;;
+build*) echo "$*" >> built; mkdir -p "$PLACE/release"; cp clean "$PLACE/release/kintsugi" ;;
+*) echo "error: no list" >&2; exit 1 ;;
+esac
+"#;
+    std::fs::write(&cargo, words).unwrap();
+    std::fs::set_permissions(&cargo, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    std::fs::write(home.join("clean"), of_aarch64()).unwrap();
+    let place = home.join("target");
+    let program = place.join("release/kintsugi");
+    let packed = |words: &[&str]| {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tools/package.py");
+        let mut command = Command::new("python3");
+        command.arg(script).args(words).current_dir(&home).env("CARGO", &cargo).env("PLACE", &place);
+        let (code, _, err) = outcome(&command.output().unwrap());
+        assert_eq!(code, 1, "{err}");
+        let built = std::fs::read_to_string(home.join("built")).unwrap_or_default();
+        (built.lines().count(), err)
+    };
+    let (built, err) = packed(&["tar"]);
+    assert!(built == 1 && err.starts_with("building ") && err.contains("no list"), "{built}: {err}");
+    let said = std::fs::read_to_string(home.join("built")).unwrap();
+    assert!(said.starts_with("build --release --bin kintsugi --manifest-path "), "{said}");
+    let (built, err) = packed(&["tar"]);
+    assert_eq!((built, err.lines().count()), (1, 1), "a clean program is taken as it is: {err}");
+    let tests = [of_aarch64(), b"KINTSUGI_MISHAPS".to_vec()].concat();
+    std::fs::write(&program, &tests).unwrap();
+    assert_eq!(packed(&["tar", HOOKS]).0, 1);
+    // One that was named is never replaced.
+    let (built, err) = packed(&["tar", "--program", &text(&program)]);
+    assert!(built == 1 && err.contains("was built along with tests"), "{built}: {err}");
+    assert_eq!(std::fs::read(&program).unwrap(), tests);
+    assert_eq!(packed(&["tar"]).0, 2);
+    assert_eq!(std::fs::read(&program).unwrap(), of_aarch64());
+    let (built, err) = packed(&["zip"]);
+    assert!(built == 2 && err.contains("--program"), "{built}: {err}");
+    std::fs::remove_file(home.join("clean")).unwrap();
+    std::fs::write(&program, &tests).unwrap();
+    assert!(packed(&["tar"]).1.contains("cargo could not build"), "what fails is said");
+}
+
+#[test]
 fn what_cannot_be_packed_is_said_in_one_line() {
     if !(has("python3") && has("strip")) {
         return skip::note("packages need python3 and strip: apt-get install python3 binutils");

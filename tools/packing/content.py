@@ -11,6 +11,7 @@ import lzma
 import os
 import re
 import subprocess
+import sys
 import tarfile
 import tempfile
 from pathlib import Path
@@ -47,12 +48,30 @@ def output(words, **more):
     return done.stdout
 
 
+def hook(data):
+    """A variable of tests that a program obeys, if it was built along with tests."""
+    return next((hook.decode() for hook in HOOKS if hook in data), None)
+
+
 def refuse_hooks(data, program):
     """An error about a program that was built along with tests."""
-    found = next((hook.decode() for hook in HOOKS if hook in data), None)
+    found = hook(data)
     if found:
         clean = "run `cargo build --release` after the last `cargo test`, and pack then"
         raise PackageError(f"{program} was built along with tests and obeys {found}; {clean}")
+
+
+def built(with_hooks):
+    """The program that cargo builds of this source tree. Where there is none, or one that obeys tests and may not, cargo
+    builds it."""
+    cargo, tree = os.environ.get("CARGO", "cargo"), ["--manifest-path", str(TOP / "Cargo.toml")]
+    about = json.loads(output([cargo, "metadata", "--format-version=1", "--no-deps", *tree]))
+    program = Path(about["target_directory"]) / "release/kintsugi"
+    if not program.is_file() or not with_hooks and hook(program.read_bytes()):
+        print(f"building {program}, which may take some minutes", file=sys.stderr, flush=True)
+        if subprocess.run([cargo, "build", "--release", "--bin", "kintsugi", *tree], check=False).returncode:
+            raise PackageError("cargo could not build the program, see above; --program packs one that is there")
+    return program
 
 
 def version():

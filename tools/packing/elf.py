@@ -26,6 +26,10 @@ LINKED = {
     "libstdc++.so.6": ("libstdc++6", "GLIBCXX_"),
 }
 
+# What every manylinux tag from 2.17 on promises of the compiler's libraries (PEP 599).
+OLDEST = (2, 17)
+PROMISED = {"GCC_": (4, 8, 0), "GLIBCXX_": (3, 4, 19), "CXXABI_": (1, 3, 7)}
+
 # Releases of GCC that brought a version of libstdc++; older ones are in every system that has this program's libc.
 RELEASES = {25: "8", 26: "9", 27: "9.2", 28: "9.3", 29: "11", 30: "12", 31: "13.1", 32: "13.2", 33: "14", 34: "15"}
 
@@ -127,10 +131,26 @@ class Elf:
             if library not in LINKED:
                 raise ElfError(f"{library}: tools/packing/elf.py names no package for it; add the line")
             package, prefix = LINKED[library]
-            numbers = [name.removeprefix(prefix) for name in versions if name.startswith(prefix)]
-            numbers = [tuple(map(int, n.split("."))) for n in numbers if re.fullmatch(r"[0-9.]+", n)]
-            least[package] = max([least.get(package, ()), *numbers])
+            least[package] = max(least.get(package, ()), self.highest(versions, prefix))
         return [f"{package} (>= {version})" for package, version in sorted(map(self.release, least.items()))]
+
+    @staticmethod
+    def highest(versions, prefix):
+        """The highest of the versions that begin so, as numbers; () without any."""
+        numbers = [name.removeprefix(prefix) for name in versions if name.startswith(prefix)]
+        return max((tuple(map(int, n.split("."))) for n in numbers if re.fullmatch(r"[0-9]+(\.[0-9]+)*", n)), default=())
+
+    def manylinux(self):
+        """The platform of wheels with this library, as in manylinux_2_35_x86_64 (PEP 600); None where it needs what
+        these names do not promise, so that PyPI takes no wheel of it."""
+        needed = self.needed()
+        if "libc.so.6" not in needed or not set(needed) <= set(LINKED):
+            return None
+        versions = set().union(*needed.values())
+        if any(self.highest(versions, prefix) > most for prefix, most in PROMISED.items()):
+            return None
+        major, minor = max(OLDEST, self.highest(versions, "GLIBC_"))[:2]
+        return f"manylinux_{major}_{minor}_{MACHINES[self.machine][0]}"
 
     @staticmethod
     def release(item):

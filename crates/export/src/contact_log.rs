@@ -19,9 +19,10 @@ use super::{
 };
 
 /// Arrays of whole numbers: names, and how many numbers a contact has there.
-const WHOLE: [(&str, usize); 9] = [
+const WHOLE: [(&str, usize); 10] = [
     ("step", 1),
     ("bodies", 2),
+    ("key", 2),
     ("found_by", 1),
     ("found_as", 1),
     ("chosen_as", 1),
@@ -33,7 +34,7 @@ const WHOLE: [(&str, usize); 9] = [
 /// The array that is there only where rows are those of substeps.
 const SUBSTEP: &str = "substep";
 /// The same of the others.
-const REAL: [(&str, usize); 13] = [
+const REAL: [(&str, usize); 14] = [
     ("time", 1),
     ("point", 3),
     ("normal", 3),
@@ -47,6 +48,7 @@ const REAL: [(&str, usize); 13] = [
     ("cell", 1),
     ("step_impulse", 1),
     ("step_friction", 3),
+    ("area", 1),
 ];
 
 /// The files.
@@ -83,14 +85,20 @@ fn whole(number: impl TryInto<i32>) -> i32 {
     number.try_into().unwrap_or(i32::MAX)
 }
 
+/// The upper and the lower half of a contact's key, since arrays have no whole numbers of 64 bits.
+#[must_use]
+pub fn halves(key: u64) -> [i32; 2] {
+    [(key >> 32) as i32, key as i32]
+}
+
 /// All contacts so far.
 #[derive(Debug)]
 struct Arrays {
     folder: PathBuf,
     held: usize,
     contacts: usize,
-    whole: [Column<i32>; 9],
-    real: [Column<f64>; 13],
+    whole: [Column<i32>; 10],
+    real: [Column<f64>; 14],
 }
 
 impl Arrays {
@@ -109,9 +117,10 @@ impl Arrays {
         self.contacts += 1;
         // The floor and the walls have no number.
         let second = contact.bodies.1.map_or(-1, |id| whole(id.0));
-        let numbers: [&[i32]; 9] = [
+        let numbers: [&[i32]; 10] = [
             &[whole(step)],
             &[whole(contact.bodies.0.0), second],
+            &halves(contact.key),
             &[generator_number(contact.found_by).map_or(-1, whole)],
             &[contact.why.found_as.code()],
             &[contact.why.chosen_as.code()],
@@ -127,7 +136,7 @@ impl Arrays {
         let [velocity, friction, of_step] =
             [velocity_apart(contact, bodies), contact.substep_friction, contact.step_friction]
                 .map(|v| v.to_array());
-        let values: [&[f64]; 13] = [
+        let values: [&[f64]; 14] = [
             &[time],
             &contact.position.to_array(),
             &contact.normal.to_array(),
@@ -141,6 +150,7 @@ impl Arrays {
             &[contact.cell],
             &[contact.step_impulse],
             &of_step,
+            &[contact.area],
         ];
         for (column, values) in self.real.iter_mut().zip(values) {
             column.extend(values.iter().copied().map(plain));
@@ -181,7 +191,7 @@ impl ContactLog {
     pub fn create(folder: &Path, every: u64, by_substep: bool) -> Result<Self, ExportError> {
         let head = "time,first,second,x,y,z,normal_x,normal_y,normal_z,separation,impulse,parting,sliding,cell,\
                     found_by,found_as,chosen_as,candidates,persistence,touches_later,\
-                    step_impulse,step_friction_x,step_friction_y,step_friction_z";
+                    step_impulse,step_friction_x,step_friction_y,step_friction_z,area,key";
         let sheet = Sheet::create(&folder.join("contact_log.csv"), head)?;
         Ok(Self { sheet, arrays: Arrays::new(folder), every: every.max(1), by_substep })
     }
@@ -219,7 +229,7 @@ impl ContactLog {
             let [parting, sliding] = relative_velocity(contact, bodies).map(plain);
             let why = contact.why;
             self.sheet.line(&format!(
-                "{time},{},{second},{},{},{},{},{parting},{sliding},{},{},{},{},{},{},{},{},{}",
+                "{time},{},{second},{},{},{},{},{parting},{sliding},{},{},{},{},{},{},{},{},{},{},{}",
                 contact.bodies.0.0,
                 list(contact.position),
                 list(contact.normal),
@@ -233,7 +243,9 @@ impl ContactLog {
                 why.persistence.name(),
                 u8::from(contact.touches_later),
                 plain(contact.step_impulse),
-                list(contact.step_friction)
+                list(contact.step_friction),
+                contact.area,
+                contact.key
             ));
         }
         let spilled = self.arrays.spill();
@@ -264,6 +276,8 @@ mod tests {
             position: DVec3::new(x, -0.0, 0.5 * x),
             normal: DVec3::Y,
             separation: -1e-3 * x,
+            key: u64::from(k) << 33 | 0x8000_0000,
+            area: 0.5 * x,
             cell: 0.25,
             impulse: 2.0 * x,
             step_impulse: 3.0 * x,
@@ -325,6 +339,8 @@ mod tests {
             wanted.iter().flat_map(of).flat_map(f64::to_le_bytes).collect()
         };
         let point = |(_, c): &(u32, Contact)| vec![c.position.x, 0.0, c.position.z];
+        assert_eq!(numbers("key"), bytes(&|(_, c)| vec![2 * c.bodies.0.0 as i32, i32::MIN]));
+        assert_eq!(numbers("area"), reals(&|(_, c)| vec![c.area]));
         assert_eq!(numbers("point"), reals(&point), "no zero has a sign");
         assert_eq!(numbers("substep_friction"), reals(&|(_, c)| c.substep_friction.to_array().to_vec()));
         assert_eq!(numbers("step_impulse"), reals(&|(_, c)| vec![c.step_impulse]));
@@ -347,7 +363,7 @@ mod tests {
         for (line, (_, c)) in table.lines().skip(1).zip(&wanted) {
             let k = c.bodies.0.0 as usize;
             let last = format!(
-                ",{},{},{},{},{},{},{},{},0,0",
+                ",{},{},{},{},{},{},{},{},0,0,{},{}",
                 ["octree", "hull", "none of these"][k % 3],
                 ["place", "turned"][k % 2],
                 ["outermost", "deepest", "ball"][k % 3],
@@ -355,7 +371,9 @@ mod tests {
                 ["new", "again", "carried"][k % 3],
                 [1, 0, 0, 0, 0][k % 5],
                 3 * k,
-                k
+                k,
+                0.5 * k as f64,
+                ((k as u64) << 33) + (1 << 31)
             );
             assert!(line.ends_with(&last), "{line}");
         }

@@ -59,7 +59,7 @@ pub use aside::Aside;
 pub use assembly::{Assembly, BreakArrays, BreakKind, MeshFigures, Meshes, Skin};
 pub use bonds::{BONDS_FILE, Bond, Capacity, HeldBond, bonds};
 pub use cells::Cells;
-pub use contact_log::{ContactLog, relative_velocity, velocity_apart};
+pub use contact_log::{ContactLog, halves, relative_velocity, velocity_apart};
 pub use error::ExportError;
 pub use formats::{Format, FormatEntry, Needs, arrays, coordinates, digest, internal_rows};
 pub use handover::{Axes, Collision, FileSpace, Handover, Pivot, Target};

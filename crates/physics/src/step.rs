@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::{
     Body, BodyId, BodyState, LevelOfDetail, StepReport, World, WorldSettings,
     broad_phase::{self, Asked, Motion, NearPair, Obb},
-    collide::{ContactQuery, Generators, Manifold, Point, Why, most_searches},
+    collide::{ContactQuery, Generators, Manifold, Point, Why, areas, most_searches},
     context::{FOLLOW, OnGpu, StageClock, StepContext, SubstepImpulses, add_ms},
     impacts::BlowContacts,
     integrate, sleep,
@@ -334,11 +334,14 @@ fn add_up<'a>(manifolds: &mut [Manifold], solved: impl Iterator<Item = (&'a bool
 pub(super) fn contacts_of(manifold: &Manifold, generators: &Generators, bodies: &[Body]) -> Vec<Contact> {
     let found_by = generators.finder(manifold, bodies);
     let candidates = generators.collision_points(manifold);
-    let contact = |p: &Point| Contact {
+    let areas = areas(&manifold.points, manifold.resolution_m);
+    let contact = |(p, area): (&Point, f64)| Contact {
         bodies: (manifold.first, manifold.second),
         position: p.position,
         normal: p.normal,
         separation: p.separation,
+        key: p.key,
+        area,
         cell: manifold.resolution_m,
         impulse: p.total_impulse,
         step_impulse: p.step_impulse,
@@ -351,7 +354,7 @@ pub(super) fn contacts_of(manifold: &Manifold, generators: &Generators, bodies: 
         candidates,
         touches_later: p.follows.is_some(),
     };
-    manifold.points.iter().map(contact).collect()
+    manifold.points.iter().zip(areas).map(contact).collect()
 }
 
 /// Callers may have written anything into a state, too.
@@ -389,6 +392,10 @@ pub struct Contact {
     pub normal: DVec3,
     /// Distance of the surfaces, m; negative for overlap.
     pub separation: f64,
+    /// Names the point in its pair: as long as the same point touches, the number is the same.
+    pub key: u64,
+    /// The point's share of the area of its patch, m^2: see [`areas`](crate::collide::areas).
+    pub area: f64,
     /// Size of the search's cells, m: for octrees the edge of a cell of the coarser level of the pair.
     pub cell: f64,
     /// Normal impulses of all substeps since the last search for contacts, in sum, N s. A step has one search, or up to

@@ -6,7 +6,7 @@
 use kintsugi::{
     World,
     bodies::{Body, Contact, generator_number},
-    export::{relative_velocity, velocity_apart},
+    export::{halves, relative_velocity, velocity_apart},
     glam::DVec3,
 };
 use pyo3::{prelude::*, types::PyDict};
@@ -22,6 +22,7 @@ const REASONS: [&str; 6] =
 #[derive(Default)]
 pub struct Contacts {
     bodies: Vec<[i32; 2]>,
+    keys: Vec<[i32; 2]>,
     points: Vec<[f64; 3]>,
     normals: Vec<[f64; 3]>,
     separations: Vec<f64>,
@@ -36,6 +37,7 @@ pub struct Contacts {
     /// Of rows by substep: their numbers, -1 where a contact was solved in no substep.
     substeps: Option<Vec<i32>>,
     cells: Vec<f64>,
+    areas: Vec<f64>,
     /// By column: [`REASONS`].
     reasons: [Vec<i32>; 6],
 }
@@ -70,6 +72,7 @@ impl Contacts {
             // The floor and the walls have no number.
             let second = contact.bodies.1.map_or(-1, |id| number(id.0));
             all.bodies.push([number(contact.bodies.0.0), second]);
+            all.keys.push(halves(contact.key));
             all.points.push(plain(contact.position));
             all.normals.push(plain(contact.normal));
             all.separations.push(contact.separation + 0.0);
@@ -82,6 +85,7 @@ impl Contacts {
             all.step_impulses.push(contact.step_impulse + 0.0);
             all.step_frictions.push(plain(contact.step_friction));
             all.cells.push(contact.cell);
+            all.areas.push(contact.area);
             let whole = |of: usize| i32::try_from(of).unwrap_or(i32::MAX);
             let reasons = [
                 generator_number(contact.found_by).map_or(-1, whole),
@@ -103,6 +107,7 @@ impl Contacts {
     pub fn into_dict(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         let all = PyDict::new(py);
         all.set_item("bodies", arrays::rows(py, self.bodies)?)?;
+        all.set_item("key", arrays::rows(py, self.keys)?)?;
         all.set_item("point", arrays::rows(py, self.points)?)?;
         all.set_item("normal", arrays::rows(py, self.normals)?)?;
         all.set_item("separation", arrays::list(py, self.separations)?)?;
@@ -118,6 +123,7 @@ impl Contacts {
             all.set_item("substep", arrays::list(py, substeps)?)?;
         }
         all.set_item("cell", arrays::list(py, self.cells)?)?;
+        all.set_item("area", arrays::list(py, self.areas)?)?;
         for (name, column) in REASONS.into_iter().zip(self.reasons) {
             all.set_item(name, arrays::list(py, column)?)?;
         }

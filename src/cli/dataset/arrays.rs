@@ -7,7 +7,7 @@ use std::{fs::File, io::Read as _, path::Path};
 
 use glam::{DQuat, DVec3};
 
-use super::surface::Surface;
+use super::{partners::partners, surface::Surface};
 use crate::{
     export::{Arrays as _, Assembly, Bond, ExportError, NamedArray, Npz, Numbers, touching::SurfacePoints},
     fracture::Impact,
@@ -39,6 +39,8 @@ pub struct Contents<'a> {
     pub has_meshes: bool,
     /// Whether points are.
     pub has_points: bool,
+    /// Whether each point has the row of its partner.
+    pub has_correspondences: bool,
 }
 
 /// All arrays, in their order.
@@ -103,14 +105,27 @@ fn points(of: &Contents<'_>) -> Vec<NamedArray> {
         let numbers = of.points.iter().flat_map(|points| list(points).as_flattened().iter().copied());
         Numbers::F32(numbers.collect())
     };
-    vec![
+    // After all others, which have the same digest with and without these.
+    let matched = if of.has_correspondences {
+        let pieces: Vec<&[[f32; 3]]> = of.points.iter().map(|points| &points.positions[..]).collect();
+        let (partner, distance) = partners(&pieces, &beyond);
+        vec![
+            whole("partner", &[count], partner),
+            NamedArray::new("partner_distance", &[count], Numbers::F32(distance)),
+        ]
+    } else {
+        Vec::new()
+    };
+    let mut all = vec![
         whole("point_start", &[of.points.len() + 1], starts(of.points.iter().map(|p| p.positions.len()))),
         NamedArray::new("points", &[count, 3], rows(|points| &points.positions)),
         NamedArray::new("normals", &[count, 3], rows(|points| &points.normals)),
         bytes("crack", crack),
         whole("beyond", &[count], beyond),
         whole("triangle", &[count], triangle),
-    ]
+    ];
+    all.extend(matched);
+    all
 }
 
 /// Where each run begins, and where the last one ends.

@@ -263,6 +263,7 @@ impl Made {
             voxels_sha256: &voxels_sha256(pieces)?,
             has_meshes: options.keeps(Keep::Meshes),
             has_points: options.has_points(),
+            has_correspondences: options.keeps(Keep::Correspondences),
         });
         broken.report.tell_of_meshes(&what, meshes);
         let ms = start.elapsed().as_secs_f64() * 1e3;

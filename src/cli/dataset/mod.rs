@@ -8,6 +8,7 @@ mod arrays;
 mod making;
 mod meshes;
 mod options;
+mod partners;
 mod places;
 mod random;
 mod recipe;

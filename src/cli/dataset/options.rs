@@ -80,6 +80,8 @@ pub enum Keep {
     Voxels,
     /// `report.json`, as `kintsugi fracture` writes it.
     Report,
+    /// For each point on a crack the nearest point of the piece beyond.
+    Correspondences,
 }
 
 /// Format of the mesh files.
@@ -167,6 +169,11 @@ impl Options {
         if self.points > MOST_POINTS {
             return Some(format!("points is {}; at most {MOST_POINTS} are possible", self.points));
         }
+        if self.keeps(Keep::Correspondences) && !self.has_points() {
+            return Some(
+                "correspondences are between points; keep points, too, and give points above 0".into(),
+            );
+        }
         let all_shares = [train, val, test].into_iter().all(is_share);
         if !all_shares || (train + val + test - 1.0).abs() > ROUNDING {
             return Some(
@@ -210,6 +217,8 @@ mod tests {
         .unwrap();
         assert_eq!((some.breaks, some.impact, some.mesh), (Some(7), Blow::Job, Some(MeshKind::Smooth)));
         assert_eq!(some.keep, [Keep::Points, Keep::Report]);
+        let matched = of("keep = ['correspondences', 'points']").unwrap();
+        assert!(matched.keeps(Keep::Correspondences) && !none.keeps(Keep::Correspondences));
         assert!(!of("points = 0").unwrap().has_points());
         assert!(!of("keep = ['meshes']").unwrap().has_points());
     }
@@ -224,6 +233,8 @@ mod tests {
             ("breaks = 0", "breaks must be"),
             ("points = 2000000", "at most"),
             ("keep = ['glb']", "glb"),
+            ("keep = ['meshes', 'correspondences']", "keep points, too"),
+            ("keep = ['points', 'correspondences']\npoints = 0", "points above 0"),
             ("mesh = 'cubes'", "cubes"),
             ("split = { train = 0.9 }", "1 together"),
             ("split = { train = 1.5, val = -0.5, test = 0.0 }", "1 together"),

@@ -311,7 +311,7 @@ pub fn moved(p: &Point, a: &Body, b: Option<&Body>) -> Point {
 /// Groups of normals a pair may have.
 const MAX_GROUPS: usize = 6;
 /// Normals closer than this cosine are one group.
-const SAME_GROUP: f64 = 0.85;
+pub(super) const SAME_GROUP: f64 = 0.85;
 /// Directions in which a group's outermost points are kept.
 const SPREAD: usize = 8;
 /// A point of the last manifold is kept until another beats it by this much, cells.

@@ -13,6 +13,7 @@ mod mixed;
 pub(crate) mod octree;
 mod overlap;
 pub mod pairwise;
+mod patch;
 mod smooth;
 mod why;
 #[cfg(test)]
@@ -30,6 +31,7 @@ pub use manifold::{
 };
 pub use overlap::{CollisionPoint, Column, Overlap};
 pub use pairwise::remembered;
+pub use patch::areas;
 pub use smooth::{SmoothSide, Touch, ball_over, hop, leave_to_ball, nearest};
 pub use why::{ChosenAs, FoundAs, Persistence, Why};
 
