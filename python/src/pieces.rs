@@ -241,7 +241,7 @@ impl Pieces {
     /// ----------
     /// folder : str or os.PathLike
     /// formats : sequence of str
-    ///     Formats beside the arrays: "glb", "obj", "ply", "usda", "usdz", "vox", "vdb", "vdb-fog".
+    ///     Formats beside the arrays: "glb", "obj", "ply", "usda", "usdc", "usdz", "vox", "vdb", "vdb-fog".
     /// mesh : {"original", "smooth", "voxels"}, optional
     ///     Which mesh of a piece is written. Without it: the object's own triangles cut along the cracks where its mesh
     ///     is closed, else smooth ones.

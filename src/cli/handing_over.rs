@@ -43,7 +43,7 @@ pub struct HandoverArgs {
     #[arg(long, value_name = "VOXELS", default_value_t = 0.0, value_parser = parse_bake)]
     bake: f64,
     /// Write bonds.csv: which pieces are neighbours, how much crack they share, and which loads break their bond; with
-    /// --target blender, houdini or unreal, and with --format usda, also a file for that program
+    /// --target blender, houdini or unreal, and with --format usda or usdc, also a file for that program
     #[arg(long)]
     bonds: bool,
     #[arg(long, value_name = "MATERIAL", value_parser = choice::<StrengthMaterial>(), hide_possible_values = true, requires = "bonds")]

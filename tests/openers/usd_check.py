@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Opens a .usda or .usdz of Kintsugi with Pixar's library, and has it judged by the library's own rules.
+"""Opens a .usda, .usdc or .usdz of Kintsugi with Pixar's library, and has it judged by the library's own rules.
 
     pip install usd-core numpy
-    python3 tests/openers/usd_check.py out/pieces.usda out/pieces.usdz [--trajectory sim/trajectory.npz] [--report out/report.json]
+    python3 tests/openers/usd_check.py out/pieces.usd[acz] [--trajectory sim/trajectory.npz] [--report out/report.json]
 
 Runs UsdUtils.ComplianceChecker (what `usdchecker` was) and UsdValidation (what it is), whichever the library
 has: both up to 25.x, the newer alone after. Errors, failed checks and warnings count. Then reads what an
 importer reads: default prim, up axis, metres a unit, mesh prims and rigid bodies, masses (against those
 of the report's meshes, or the trajectory's), time samples and the pose at the last of them against the last state of
-the simulation. Ends with 1 if anything fails.
+the simulation. A .usdc beside a .usda of the same name must be the same layer, by the text that the library makes of both.
+Ends with 1 if anything fails.
 """
 
 import argparse
@@ -17,7 +18,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from pxr import Usd, UsdGeom, UsdPhysics, UsdUtils
+from pxr import Sdf, Usd, UsdGeom, UsdPhysics, UsdUtils
 
 sys.path.insert(0, str(Path(__file__).parent))
 import readers
@@ -132,6 +133,18 @@ def motion(stage, wrong, trajectory):
     return out
 
 
+def as_text(path, wrong):
+    """Whether a binary layer is that of the text beside it; None where there is none."""
+    beside = path.with_suffix(".usda")
+    if path.suffix != ".usdc" or not beside.is_file():
+        return None
+    binary, text = (Sdf.Layer.FindOrOpen(str(p)).ExportToString().splitlines() for p in (path, beside))
+    lines = [i for i, (a, b) in enumerate(zip(binary, text)) if a != b]
+    if lines or len(binary) != len(text):
+        wrong.append(f"{len(lines)} lines differ from {beside.name}, the first is {lines[:1]}; {len(binary)}, {len(text)} lines")
+    return not lines and len(binary) == len(text)
+
+
 def stage_unit(stage):
     """Metres a unit."""
     return UsdGeom.GetStageMetersPerUnit(stage)
@@ -171,6 +184,7 @@ def main():
             "validation": [len(x) for x in newer] if newer else None,
             **masses(stage, wrong, options.report, trajectory),
             "motion": motion(stage, wrong, trajectory),
+            "as_text": as_text(path, wrong),
         }
         result.update(faults=wrong, ok=not wrong)
         results.append(result)

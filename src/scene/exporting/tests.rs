@@ -159,6 +159,7 @@ fn pieces_fit_together_in_the_objects_own_units_in_every_format() {
             "pieces.mtl",
             "pieces.obj",
             "pieces.usda",
+            "pieces.usdc",
             "pieces.usdz",
             "pieces.vdb",
             "pieces.vox",
@@ -259,7 +260,8 @@ fn formats_say_why_they_cannot_be_had() {
     let Some(mut sandbox) = broken_twice() else { return };
     let mut order = order(Lying::AsTheyLie, &Format::ALL);
     assert!(order.why_not(&sandbox, Format::Vox).is_some_and(|why| why.contains("turned")));
-    assert_eq!(order.possible(&sandbox), [Format::Glb, Format::Obj, Format::Ply, Format::Usda, Format::Usdz]);
+    let wanted = [Format::Glb, Format::Obj, Format::Ply, Format::Usda, Format::Usdc, Format::Usdz];
+    assert_eq!(order.possible(&sandbox), wanted);
     order.lying = Lying::AsTheyFittedTogether;
     assert_eq!(order.possible(&sandbox), Format::ALL);
     sandbox.throw(DVec3::new(0.0, 1.0, 8.0), DVec3::NEG_Z);

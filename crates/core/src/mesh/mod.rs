@@ -116,6 +116,8 @@ pub use topology::{Topology, boundary_cones, topology};
 pub use unchecked::LoadWarning;
 pub use units::{Units, length_in_metres, may_be_in_another_unit};
 pub use up::{Up, z_up_program};
+#[cfg(any(test, feature = "testing"))]
+pub use usdc::{UsdField, usd_fields};
 
 /// Reads the bytes of a file of `format` into `unchecked`; files that they name lie `around` it.
 fn read_as(

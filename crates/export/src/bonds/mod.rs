@@ -38,17 +38,18 @@ struct BondFile {
     file: &'static str,
     /// The program that reads it; `None`: any.
     target: Option<Target>,
-    /// The format whose file it adds to, and without which it is not written.
-    beside: Option<Format>,
+    /// The formats to whose file it adds, the first of them that is there; its text names the first one. It is not written
+    /// without one of them, unless there are none.
+    beside: &'static [Format],
     /// Its text.
     text: fn(&Assembly, &[Joint]) -> String,
 }
 
 const FILES: [BondFile; 4] = [
-    BondFile { file: "bonds.usda", target: None, beside: Some(Format::Usda), text: usd::text },
-    BondFile { file: "bonds_blender.py", target: Some(Target::Blender), beside: None, text: blender::text },
-    BondFile { file: "bonds_houdini.geo", target: Some(Target::Houdini), beside: None, text: houdini::text },
-    BondFile { file: "bonds_unreal.json", target: Some(Target::Unreal), beside: None, text: unreal::text },
+    BondFile { file: "bonds.usda", target: None, beside: &[Format::Usda, Format::Usdc], text: usd::text },
+    BondFile { file: "bonds_blender.py", target: Some(Target::Blender), beside: &[], text: blender::text },
+    BondFile { file: "bonds_houdini.geo", target: Some(Target::Houdini), beside: &[], text: houdini::text },
+    BondFile { file: "bonds_unreal.json", target: Some(Target::Unreal), beside: &[], text: unreal::text },
 ];
 
 /// Names of all files that [`write`] may write.
@@ -94,8 +95,13 @@ pub(crate) fn write(folder: &Path, what: &Assembly, watch: &Watch) -> Result<Vec
     let joints = joints(what, &all);
     for line in &FILES {
         let is_read = line.target.is_none_or(|target| what.handover.target == Some(target));
-        if is_read && line.beside.is_none_or(|format| folder.join(format.file).is_file()) {
-            files.push(put(line.file, (line.text)(what, &joints))?);
+        let beside = line.beside.iter().find(|format| folder.join(format.file).is_file());
+        if is_read && (line.beside.is_empty() || beside.is_some()) {
+            let mut text = (line.text)(what, &joints);
+            if let (Some(named), Some(beside)) = (line.beside.first(), beside) {
+                text = text.replacen(named.file, beside.file, 1);
+            }
+            files.push(put(line.file, text)?);
         }
     }
     Ok(files)

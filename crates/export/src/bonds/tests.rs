@@ -294,6 +294,17 @@ fn attribute<'a>(list: &'a Value, name: &str) -> &'a Value {
 }
 
 #[test]
+fn joints_lie_over_the_layer_that_is_there() {
+    let what = five(Handover::default());
+    for (formats, named) in
+        [(&[Format::Usdc][..], "pieces.usdc"), (&[Format::Usda, Format::Usdc][..], "pieces.usda")]
+    {
+        let text = &written("over", &what, formats)["bonds.usda"];
+        assert!(text.contains(&format!("subLayers = [@./{named}@]")), "{named}");
+    }
+}
+
+#[test]
 fn the_network_of_houdini_has_an_anchor_of_each_piece_of_a_bond() {
     let what = five(for_target(Target::Houdini));
     let texts = written("houdini", &what, &[Format::Usda]);

@@ -1,4 +1,4 @@
-//! `bonds.usda`: a layer over `pieces.usda` with a fixed joint that breaks for every bond (UsdPhysics).
+//! `bonds.usda`: a layer over `pieces.usda` or `pieces.usdc` with a fixed joint that breaks for every bond (UsdPhysics).
 //!
 //! In: joints. Out: the layer's text. It adds a physics scene and the joints, and gives the bodies masses in kg where those
 //! of `pieces.usda` are at density 1. A stage has its own unit of length, so a force of 1 N is `per_metre` of the stage's

@@ -61,6 +61,7 @@ kintsugi_core::table! {
         Obj = obj::FORMAT,
         Ply = ply::FORMAT,
         Usda = usd::FORMAT,
+        Usdc = usd::binary::FORMAT,
         Usdz = usd::package::FORMAT,
         Vox = vox::FORMAT,
         Npz = voxels::FORMAT,

@@ -396,7 +396,7 @@ fn the_table_of_formats_says_what_they_do() {
 fn a_package_has_the_layer_first_and_all_pictures_aligned() {
     let (what, _) = piece_of(&all());
     let (folder, notes) = written(&what, Format::Usdz, "usdz");
-    let (beside, same) = written(&what, Format::Usda, "usdz-beside");
+    let (beside, same) = written(&what, Format::Usdc, "usdz-beside");
     assert_eq!(notes, same);
     let names = |folder: &Path| {
         let entries = std::fs::read_dir(folder).unwrap();
@@ -421,15 +421,62 @@ fn a_package_has_the_layer_first_and_all_pictures_aligned() {
         assert!(content == std::fs::read(beside.join(&name)).unwrap(), "{name}");
         packed.push(name);
     }
-    assert_eq!(packed[0], "pieces.usda");
+    assert_eq!(packed[0], "pieces.usdc");
     packed.sort();
     assert_eq!(packed, names(&beside));
     assert!(packed.len() >= 5, "{packed:?}");
     let (of_package, said) = load_bytes(&bytes, "usdz").unwrap();
-    let (of_layer, same) = load(&beside.join("pieces.usda")).unwrap();
+    let (of_layer, same) = load(&beside.join("pieces.usdc")).unwrap();
     assert!(of_package == of_layer && said == same, "{said:?} {same:?}");
     assert!(of_layer.materials.iter().any(|material| material.maps.len() > 2));
     for folder in [folder, beside] {
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+}
+
+/// Text has decimals where a binary layer has single precision, so that numbers differ by its last digit.
+fn is_close(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-6 * a.abs().max(1.0)
+}
+
+/// Fails where a binary layer leaves out, changes or confuses what the text of the same pieces has, or where its bytes change.
+#[test]
+fn a_binary_layer_has_what_its_text_has_and_the_same_bytes_twice() {
+    let (what, _) = piece_of(&all());
+    let (folder, notes) = written(&what, Format::Usdc, "usdc");
+    let (again, _) = written(&what, Format::Usdc, "usdc-again");
+    let (beside, same) = written(&what, Format::Usda, "usdc-beside");
+    assert_eq!(notes, same);
+    let file = folder.join("pieces.usdc");
+    let [bytes, twice] = [&file, &again.join("pieces.usdc")].map(|path| std::fs::read(path).unwrap());
+    assert!(bytes.starts_with(b"PXR-USDC\0\x08") && bytes == twice);
+    let ((binary, warnings), (text, said)) =
+        (load(&file).unwrap(), load(&beside.join("pieces.usda")).unwrap());
+    assert_eq!(warnings, said);
+    assert!(binary.triangles == text.triangles && binary.parts == text.parts && binary.colors == text.colors);
+    assert!(binary.triangle_material == text.triangle_material && binary.smoothing == text.smoothing);
+    let floats = |mesh: &Mesh| {
+        let of_corners = [&mesh.uvs, &mesh.uvs2].map(|uvs| uvs.as_flattened().to_vec()).concat();
+        let of_points = [&mesh.positions, &mesh.normals].map(|all| all.as_flattened().to_vec()).concat();
+        [of_points, of_corners].concat()
+    };
+    let (found, wanted) = (floats(&binary), floats(&text));
+    assert!(found.len() == wanted.len() && found.len() >= 24, "{} {}", found.len(), wanted.len());
+    assert!(found.iter().zip(&wanted).all(|(a, b)| is_close(f64::from(*a), f64::from(*b))));
+    assert_eq!(binary.materials.len(), text.materials.len());
+    for (found, wanted) in binary.materials.iter().zip(&text.materials) {
+        assert!(found.name == wanted.name && found.maps == wanted.maps, "{}", wanted.name);
+        assert_eq!(found.is_double_sided, wanted.is_double_sided, "{}", wanted.name);
+        let numbers = |of: &crate::mesh::Material| {
+            let cutoff = if let Alpha::Mask(cutoff) = of.alpha { cutoff } else { -1.0 };
+            let single = [of.roughness, of.metallic, of.normal_scale, of.occlusion_strength, cutoff];
+            [&single[..], &of.emissive, &of.factor.unwrap()].concat()
+        };
+        let (a, b) = (numbers(found), numbers(wanted));
+        assert!(a.iter().zip(&b).all(|(a, b)| is_close(*a, *b)), "{}: {a:?} {b:?}", wanted.name);
+    }
+    assert!(binary.materials.iter().any(|material| material.maps.len() > 2));
+    for folder in [folder, again, beside] {
         std::fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -28,7 +28,9 @@ pub(super) fn write(
             let values: Vec<String> = shown(debris, frame / motion.fps, space).iter().map(one).collect();
             writeln!(out, "            {frame}: [{}],", values.join(", "))?;
         }
-        writeln!(out, "        }}")
+        writeln!(out, "        }}")?;
+        // Samples of many frames are long, and a binary layer keeps the text up to here.
+        out.flush()
     };
     let triple = |[x, y, z]: [f32; 3]| format!("({x}, {y}, {z})");
     attribute("int64[] ids", "", &|(id, _)| id.to_string())?;

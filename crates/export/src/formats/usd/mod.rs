@@ -5,7 +5,9 @@
 //! corner, a subset of faces for each material, the UsdPhysics attributes of a rigid body, and time samples of its
 //! motion; and points for the debris of a run. Textures are files beside it.
 
+pub(super) mod binary;
 mod debris;
+mod layer;
 mod materials;
 pub(super) mod package;
 
@@ -18,6 +20,7 @@ use std::{
 
 use glam::{DQuat, DVec3, Vec3};
 
+use self::layer::Layer;
 use super::looks::{own_material, shown_color};
 use crate::geometry::srgb;
 use crate::{
@@ -50,8 +53,21 @@ pub(super) static FORMAT: FormatEntry = FormatEntry {
 fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, ExportError> {
     let failed = |e: std::io::Error| ExportError::write(path, e);
     let mut out = BufWriter::new(File::create(path).map_err(failed)?);
+    let used = write_layer(&mut out, path, what, watch)?;
+    out.flush().map_err(failed)?;
+    materials::write_textures(path, what, &used)
+}
+
+/// Writes the layer of the file at `path`; the materials that it has.
+fn write_layer(
+    out: &mut impl Layer,
+    path: &Path,
+    what: &Assembly,
+    watch: &Watch,
+) -> Result<Used, ExportError> {
+    let failed = |e: std::io::Error| ExportError::write(path, e);
     let motion = what.motion.as_ref();
-    begin(&mut out, what).map_err(failed)?;
+    begin(out, what).map_err(failed)?;
     let mut used = Used::new(what);
     let mut tree = tree(what);
     let mut open = vec![(None, false)];
@@ -68,16 +84,15 @@ fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, Exp
         for id in pieces {
             watch.at(id, what.pieces.len())?;
             let track = motion.and_then(|m| Some((m, m.tracks.get(id)?)));
-            write_piece(&mut out, what, (id, &what.mesh(id)), track, &mut used).map_err(failed)?;
+            write_piece(out, what, (id, &what.mesh(id)), track, &mut used).map_err(failed)?;
         }
         open.extend(groups.into_iter().rev().map(|id| (Some(id), false)));
     }
     if let (Some(grains), Some(motion)) = (&what.debris, motion) {
-        write_debris(&mut out, what, grains, motion).map_err(failed)?;
+        write_debris(out, what, grains, motion).map_err(failed)?;
     }
-    materials::write(&mut out, what, &used).and_then(|()| writeln!(out, "}}")).map_err(failed)?;
-    out.flush().map_err(failed)?;
-    materials::write_textures(path, what, &used)
+    materials::write(out, what, &used).and_then(|()| writeln!(out, "}}")).map_err(failed)?;
+    Ok(used)
 }
 
 /// Writes the prim of what bonds left where they failed.
@@ -168,7 +183,7 @@ fn custom_data(origin: &PieceOrigin, is_numbered: bool) -> String {
 }
 
 fn write_piece(
-    out: &mut impl Write,
+    out: &mut impl Layer,
     what: &Assembly,
     (id, mesh): (usize, &WrittenMesh),
     track: Option<(&Motion, &MotionTrack)>,
@@ -220,7 +235,7 @@ fn write_piece(
 
 /// Writes an invisible convex collision shape.
 fn write_hull(
-    out: &mut impl Write,
+    out: &mut impl Layer,
     number: usize,
     points: &[Vec3],
     triangles: &[[u32; 3]],
@@ -259,14 +274,13 @@ fn begin_mesh(
     )
 }
 
-fn write_triangles(out: &mut impl Write, points: &[Vec3], triangles: &[[u32; 3]]) -> std::io::Result<()> {
-    array(out, "point3f[] points", points.iter(), |o, p| {
-        write!(o, "({}, {}, {})", p.x + 0.0, p.y + 0.0, p.z + 0.0)
-    })?;
+fn write_triangles(out: &mut impl Layer, points: &[Vec3], triangles: &[[u32; 3]]) -> std::io::Result<()> {
+    // Adding 0 makes -0 a 0.
+    out.list("point3f[] points", points.iter().map(|p| *p + Vec3::ZERO))?;
     out.write_all(b"\n")?;
-    array(out, "int[] faceVertexCounts", triangles.iter(), |o, _| o.write_all(b"3"))?;
+    out.list("int[] faceVertexCounts", triangles.iter().map(|_| 3u32))?;
     out.write_all(b"\n")?;
-    array(out, "int[] faceVertexIndices", triangles.iter().flatten(), |o, i| write!(o, "{i}"))?;
+    out.list("int[] faceVertexIndices", triangles.iter().flatten().copied())?;
     out.write_all(b"\n")
 }
 
@@ -311,25 +325,8 @@ fn write_samples(
     Ok(())
 }
 
-/// Writes an array with a few hundred values per line, which programs and people can read.
-fn array<T>(
-    out: &mut impl Write,
-    name: &str,
-    values: impl Iterator<Item = T>,
-    one: impl Fn(&mut dyn Write, T) -> std::io::Result<()>,
-) -> std::io::Result<()> {
-    write!(out, "            {name} = [")?;
-    for (i, value) in values.enumerate() {
-        if i > 0 {
-            out.write_all(if i % 256 == 0 { b",\n                " } else { b", " })?;
-        }
-        one(out, value)?;
-    }
-    out.write_all(b"]")
-}
-
 fn write_mesh(
-    out: &mut impl Write,
+    out: &mut impl Layer,
     what: &Assembly,
     (piece, mesh, points): (&ExportPiece, &WrittenMesh, &[Vec3]),
     collides: bool,
@@ -344,48 +341,35 @@ fn write_mesh(
     write_triangles(out, points, &mesh.triangles)?;
     let corners = || mesh.corners.iter().flatten();
     let varying = " (\n                interpolation = \"faceVarying\"\n            )\n";
-    array(out, "normal3f[] normals", corners(), |o, c| {
-        write!(o, "({}, {}, {})", c.normal.x, c.normal.y, c.normal.z)
-    })?;
+    out.list("normal3f[] normals", corners().map(|c| c.normal))?;
     out.write_all(varying.as_bytes())?;
-    array(out, "texCoord2f[] primvars:st", corners(), |o, c| {
-        write!(o, "({}, {})", c.uv[0] + 0.0, c.uv[1] + 0.0)
-    })?;
+    out.list("texCoord2f[] primvars:st", corners().map(|c| c.uv.map(|x| x + 0.0)))?;
     out.write_all(varying.as_bytes())?;
     if mesh.has_second_set() {
-        array(out, "texCoord2f[] primvars:st1", corners(), |o, c| {
-            write!(o, "({}, {})", c.uv2[0] + 0.0, c.uv2[1] + 0.0)
-        })?;
+        out.list("texCoord2f[] primvars:st1", corners().map(|c| c.uv2.map(|x| x + 0.0)))?;
         out.write_all(varying.as_bytes())?;
     }
     // Few colours are shared by very many corners.
     let color =
         |(face, corners): (&Face, &[Corner; 3])| corners.map(|corner| shown_color(own(face), &corner));
     let shown: Vec<[u8; 3]> = mesh.faces.iter().zip(&mesh.corners).flat_map(color).collect();
-    let mut colors: BTreeMap<[u8; 3], usize> = shown.iter().map(|color| (*color, 0)).collect();
-    colors.values_mut().enumerate().for_each(|(i, number)| *number = i);
-    array(out, "color3f[] primvars:displayColor", colors.keys(), |o, c| {
-        let [r, g, b] = c.map(srgb::linear);
-        write!(o, "({r}, {g}, {b})")
-    })?;
+    let mut colors: BTreeMap<[u8; 3], u32> = shown.iter().map(|color| (*color, 0)).collect();
+    colors.values_mut().zip(0..).for_each(|(number, i)| *number = i);
+    out.list("color3f[] primvars:displayColor", colors.keys().map(|c| Vec3::from(c.map(srgb::linear))))?;
     out.write_all(varying.as_bytes())?;
-    array(out, "int[] primvars:displayColor:indices", shown.iter(), |o, color| {
-        write!(o, "{}", colors[color])
-    })?;
+    out.list("int[] primvars:displayColor:indices", shown.iter().map(|color| colors[color]))?;
     out.write_all(b"\n")?;
     let scale = piece.placing.scale * what.handover.space(&FORMAT).per_metre;
     let in_file = |d: f32| if d < 0.0 { -1.0 } else { d * scale as f32 };
-    array(out, "float[] primvars:crackDistance", mesh.crack_distances().iter(), |o, d| {
-        write!(o, "{}", in_file(*d))
-    })?;
+    out.list("float[] primvars:crackDistance", mesh.crack_distances().iter().map(|d| in_file(*d)))?;
     out.write_all(b" (\n                interpolation = \"vertex\"\n            )\n")?;
     writeln!(out, "            int primvars:piece = {}", piece.id)?;
     if let Some(cell) = piece.cell {
         writeln!(out, "            int primvars:cell = {cell}")?;
     }
     writeln!(out, "            uniform token subsetFamily:materialBind:familyType = \"partition\"")?;
-    let mut subsets: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-    for (i, face) in mesh.faces.iter().enumerate() {
+    let mut subsets: BTreeMap<String, Vec<u32>> = BTreeMap::new();
+    for (face, i) in mesh.faces.iter().zip(0..) {
         let name = used.name(piece, face.side);
         match subsets.get_mut(name) {
             Some(faces) => faces.push(i),
@@ -399,7 +383,7 @@ fn write_mesh(
              {{\n            uniform token elementType = \"face\"\n            \
              uniform token familyName = \"materialBind\"\n            rel material:binding = </{ROOT}/materials/{name}>"
         )?;
-        array(out, "int[] indices", faces.iter(), |o, i| write!(o, "{i}"))?;
+        out.list("int[] indices", faces.iter().copied())?;
         writeln!(out, "\n            }}")?;
     }
     writeln!(out, "        }}")
@@ -416,7 +400,7 @@ mod tests {
     };
     use std::sync::Arc;
 
-    fn piece() -> ExportPiece {
+    pub(super) fn piece() -> ExportPiece {
         let mesh = Arc::new(crate::mesh::builtin("box").unwrap());
         ExportPiece {
             id: 0,

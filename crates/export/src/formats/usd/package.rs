@@ -1,4 +1,4 @@
-//! Pieces as one USDZ file: the layer of the format `usda` and its pictures in an archive without compression, in which
+//! Pieces as one USDZ file: the layer of the format `usdc` and its pictures in an archive without compression, in which
 //! every file begins at a multiple of 64 bytes, the layer first.
 //!
 //! In: pieces. Out: one file, which viewers and phones open as it is. The layer is written into a folder beside it first,
@@ -38,8 +38,8 @@ fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, Exp
     let folder = path.with_extension("usdz-parts");
     let failed = |e: io::Error| ExportError::write(&folder, e);
     std::fs::create_dir_all(&folder).map_err(failed)?;
-    let layer = folder.join(path.with_extension("usda").file_name().unwrap_or_default());
-    let notes = super::write(&layer, what, watch).and_then(|notes| {
+    let layer = folder.join(path.with_extension("usdc").file_name().unwrap_or_default());
+    let notes = super::binary::write(&layer, what, watch).and_then(|notes| {
         if !what.maps.is_empty() {
             write_textures(&folder.join(TEXTURES), what)?;
         }
@@ -58,7 +58,7 @@ fn pack(path: &Path, folder: &Path, first: &Path) -> Result<(), ExportError> {
     if size > u64::from(u32::MAX / 2) {
         return Err(ExportError::Format {
             path: path.to_owned(),
-            reason: "a USDZ file cannot exceed 2 GiB; use --format usda, or a lower --level".into(),
+            reason: "a USDZ file cannot exceed 2 GiB; use --format usdc, or a lower --level".into(),
         });
     }
     files.sort_by_key(|file| (file != first, file.clone()));
