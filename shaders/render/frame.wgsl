@@ -97,6 +97,8 @@ const BODY_KEPT = 0x04000000u;
 const BODY_HOVERED = 0x08000000u;
 // A body that is a surface.
 const BODY_MESH = 0x10000000u;
+// A body whose file says nothing of its outside, which is glass where the inside is.
+const BODY_BARE = 0x20000000u;
 
 // First body of a pixel.
 struct PixelHit {

@@ -94,6 +94,10 @@ const BACK = 0.3;
 // Materials with gloss on their crack faces.
 const PORCELAIN = 6u;
 const GLASS = 7u;
+// How far the outside of clear glass is from the colour inside to white, and how bright. Composing dyes by its hue alone, and
+// shows a little of the colour as if it were opaque.
+const PALE = 0.35;
+const FAINT = 0.25;
 // Where a body has no inside of its own and no crack leaf is near.
 const UNKNOWN_INSIDE = vec3<f32>(0.36, 0.33, 0.29);
 // Volumes have grains of this size, units (2^14 a grid side); where a pixel covers more of them, the voxels'
@@ -224,6 +228,9 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         if !cap {
             surface.normal = blended_normal + relief.normal - smooth_normal;
         }
+    }
+    if !is_crack && material == GLASS && (body.hue_and_marks & BODY_BARE) != 0u {
+        surface.color = mix(leaf_color(body.interior.x & 0xffffffu), vec3<f32>(1.0), PALE) * FAINT;
     }
     var gold = 0.0;
     var stays = (body.hue_and_marks & BODY_KEPT) != 0u;

@@ -492,6 +492,8 @@ mod tests {
     fn the_first_window_fits_the_screen() {
         assert_eq!(first_size(None), FIRST_SIZE);
         assert_eq!(first_size(Some([2560.0, 1440.0])), FIRST_SIZE);
+        // 3840 x 2160 at 200 %: as large as on a common screen, of twice as many pixels a side.
+        assert_eq!(first_size(Some([3840.0, 2160.0].map(|pixels| pixels / 2.0))), FIRST_SIZE);
         for (screen, height) in [
             ([1366.0, 768.0], 698.0),
             // 1080p at 150 %.
@@ -512,7 +514,7 @@ mod tests {
 
     #[test]
     fn the_panels_have_the_points_that_they_need_in_any_window() {
-        for screen in [[2560.0, 1440.0], [1366.0, 768.0], [960.0, 540.0], [683.0, 384.0]] {
+        for screen in [[2560.0, 1440.0], [1920.0, 1080.0], [1366.0, 768.0], [960.0, 540.0], [683.0, 384.0]] {
             let size = first_size(Some(screen));
             let points = size.map(|side| side / f64::from(zoom_of(size)));
             assert!((0..2).all(|i| points[i] > LEAST_SIZE[i] - 0.01), "{points:?} on {screen:?}");

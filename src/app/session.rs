@@ -181,13 +181,7 @@ impl Session {
         let Some(read) = reading.and_then(|reading| reading.read.poll(stopped)) else { return };
         let Some(Reading { path, level, leave, .. }) = self.reading.take() else { return };
         match read {
-            Ok(mut read) => {
-                // The material chosen for one mesh also applies to the next one; a scene has materials of its own.
-                if let (None, Some(look), [body]) =
-                    (&read.file, self.look_to_keep(), &mut read.scene.bodies[..])
-                {
-                    look.apply_to_body(body);
-                }
+            Ok(read) => {
                 self.comes(&path, level, leave.discards);
                 match &mut self.sandbox {
                     Some(sandbox) => sandbox.open_scene(read),

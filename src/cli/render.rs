@@ -275,6 +275,9 @@ pub fn make(
         false => None,
     };
     let mut bodies = stage.bodies.clone();
+    let interior = plan.params.interior.volume(object.surface_color);
+    // Of the materials inside, a whole body shows none but glass.
+    bodies.iter_mut().filter(|_| interior.is_glass()).for_each(|body| body.interior = interior);
     let blow = (plan.impact, object.bounds.size().max_element());
     let stresses = args.coloring.stresses(std::iter::once(&*object.shape), blow, reporter);
     let stress = stresses.first().and_then(Option::as_ref);

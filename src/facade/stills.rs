@@ -208,8 +208,9 @@ pub fn pieces(
         let body = match part.shape.geometry() {
             Geometry::Octree(octree) => {
                 arena.insert(&octree.forest)?;
-                let shape = place.piece(&octree.forest, (octree.tree, octree.mass), 1.0);
-                place.body(shape, octree.tree, offset(octree.mass.centre))
+                let standing = Octree { grid: place.grid(octree.forest.level), ..octree.clone() };
+                let shape = Shape::octree(standing, 1.0, *part.shape.look());
+                place.body(Arc::new(shape), octree.tree, offset(octree.mass.centre))
             }
             Geometry::Mesh(_) | Geometry::Convex(_) => {
                 let centre = object.grid.from_mesh(part.shape.mass().centre);

@@ -77,8 +77,6 @@ pub struct StateId(u64);
 struct Home {
     /// The file that the document was read from or saved to last.
     file: Option<SceneFile>,
-    /// Whether the document was opened from a scene file.
-    from_scene: bool,
     /// The state that the file holds; of a document without a file, the state in which it was opened.
     saved: StateId,
 }
@@ -102,8 +100,7 @@ impl Homes {
     /// A new document, just opened from `file`.
     pub fn begin(&mut self, file: Option<SceneFile>) -> DocumentId {
         self.changed();
-        let from_scene = file.is_some();
-        self.all.push(Home { file, from_scene, saved: self.state });
+        self.all.push(Home { file, saved: self.state });
         DocumentId(self.all.len() - 1)
     }
 
@@ -126,11 +123,6 @@ impl Homes {
     /// The file of a document.
     pub fn file(&self, of: DocumentId) -> Option<&SceneFile> {
         self.all.get(of.0)?.file.as_ref()
-    }
-
-    /// Whether a document was opened from a scene file.
-    pub fn is_from_scene(&self, of: DocumentId) -> bool {
-        self.all.get(of.0).is_some_and(|home| home.from_scene)
     }
 
     /// Whether the present state, of this document, differs from the one that its file holds.

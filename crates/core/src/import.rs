@@ -355,7 +355,10 @@ impl ReadMesh {
         let corner = |p: [f32; 3]| DVec3::from_array(p.map(f64::from));
         let Voxelized { forest, grid, mut health, .. } = voxelized;
         let (mass, surface_color) = (grid_mass(&forest, 0), surface_color(&forest, 0));
-        let (forest, look) = (Arc::new(forest), Look { surface_color: Some(surface_color) });
+        // Built-in shapes have colours that stand in for a material.
+        let has_colors = !self.mesh.colors.is_empty() && !self.file.starts_with("builtin:");
+        let is_bare = self.mesh.materials.is_empty() && !has_colors;
+        let (forest, look) = (Arc::new(forest), Look { surface_color: Some(surface_color), is_bare });
         let octree = Octree { forest: Arc::clone(&forest), tree: 0, grid, mass };
         let checked = self.prepared.get().map(Prepared::checked);
         let original = Original::new(Arc::clone(&self.mesh), 1.0).known(checked);

@@ -115,6 +115,8 @@ const BODY_KEPT: u32 = 1 << 26;
 const BODY_HOVERED: u32 = 1 << 27;
 /// Marks a body that is a surface.
 pub(super) const BODY_MESH: u32 = 1 << 28;
+/// Marks a body whose file says nothing of its outside, which is glass where the inside is.
+const BODY_BARE: u32 = 1 << 29;
 /// Light rays start as far off a surface as off an octree with this number of voxels along its longest side.
 const SURFACE_VOXELS: f32 = 512.0;
 /// Size of the traversal stack; median splits of n boxes need log2(n).
@@ -183,7 +185,8 @@ fn marks(body: &RenderBody) -> u32 {
         Some(PieceMark::Kept) => BODY_KEPT,
         Some(PieceMark::Hovered) => BODY_HOVERED,
     };
-    mark | if body.selected { MARK_SELECTED } else { 0 }
+    let bare = if body.shape.look().is_bare { BODY_BARE } else { 0 };
+    mark | bare | if body.selected { MARK_SELECTED } else { 0 }
 }
 
 /// The row of a body with a surface at `place`, and with its voxels' octree at `slot`.

@@ -136,7 +136,7 @@ fn off(a: &[u8], b: &[u8], limit: u8) -> (f64, u8) {
 #[test]
 fn the_cores_draw_what_the_adapter_draws() {
     let Some(gpu) = Gpu::for_test() else { return };
-    for scale in [1.0, 1.5] {
+    for scale in [1.0, 1.5, 2.0] {
         let mut form = Form::new(scale);
         let mut canvas = Canvas::default();
         canvas.resize(SIZE);

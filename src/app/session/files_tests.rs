@@ -360,7 +360,7 @@ fn a_broken_scene_that_is_only_looked_at_is_not_unsaved_and_is_saved_whole_at_an
         assert!(start.elapsed() < Duration::from_secs(120));
         session.poll();
         let sandbox = session.sandbox.as_ref().unwrap();
-        if sandbox.is_from_scene() && sandbox.is_busy() {
+        if sandbox.file().is_some() && sandbox.is_busy() {
             assert!(saves > 0 || !sandbox.is_unsaved(), "it was only opened");
             save(&mut session);
             let saved = load_scene(&broken).unwrap();

@@ -162,22 +162,6 @@ impl Session {
             Err(error) => self.say(NoticeKind::Error, error.message),
         }
     }
-
-    /// The panels' material settings, to apply them to the next mesh.
-    pub(super) fn look_to_keep(&self) -> Option<MaterialPreset> {
-        let sandbox = self.sandbox.as_ref()?;
-        let first = &sandbox.shown_object()?.scene;
-        let look = MaterialPreset::of_tuning(sandbox.tuning(), "kept");
-        // Settings of a scene that the user has not changed belong to the scene alone.
-        let mut as_opened = crate::scene::SceneBody { level: first.level, ..Default::default() };
-        look.apply_to_body(&mut as_opened);
-        as_opened.fracture.rng = first.fracture.rng;
-        as_opened.fracture.keep.clone_from(&first.fracture.keep);
-        as_opened.fracture.paint.clone_from(&first.fracture.paint);
-        let is_as_opened = as_opened.fracture == first.fracture
-            && (as_opened.density, as_opened.friction) == (first.density, first.friction);
-        (!sandbox.is_from_scene() || !is_as_opened).then_some(look)
-    }
 }
 
 #[cfg(test)]
@@ -232,23 +216,28 @@ mod tests {
     }
 
     #[test]
-    fn what_was_chosen_for_one_mesh_is_kept_for_the_next_and_scenes_say_their_own() {
+    fn an_opened_mesh_begins_with_defaults_whatever_was_chosen_for_the_one_before() {
         let mut session = session();
         session.poll();
         let glass = session.presets()[1].clone();
         assert!(glass.picture.is_some() && !glass.is_own && glass.preset.name == "Glass");
         let tuning = |session: &Session| Tuning::clone(session.sandbox.as_ref().unwrap().tuning());
-        let before = tuning(&session);
+        let weighs = |session: &Session| session.sandbox.as_ref().unwrap().bodies()[0].def.shape.density();
+        let (before, light) = (tuning(&session), weighs(&session));
         session.apply(Command::ApplyPreset(Box::new(glass.preset.clone())));
-        assert!(glass.preset.is_in(&tuning(&session), 5));
+        assert!(glass.preset.is_in(&tuning(&session), 5) && light != 2500.0);
         open(&mut session, "builtin:sphere");
-        assert!(glass.preset.is_in(&tuning(&session), 5), "{:?}", tuning(&session).fracture);
-        let weighs = session.sandbox.as_ref().unwrap().bodies()[0].def.shape.density();
-        assert_eq!(weighs, 2500.0);
+        let opened = tuning(&session);
+        assert_eq!(opened.fracture, before.fracture, "it breaks as glass does");
+        assert_eq!(
+            (opened.strength, opened.density, weighs(&session)),
+            (before.strength, before.density, light)
+        );
         session.apply(Command::Undo);
-        session.apply(Command::Undo);
-        assert_eq!(tuning(&session).fracture, before.fracture, "opening and choosing are a step each");
-        session.apply(Command::ApplyPreset(Box::new(glass.preset)));
+        assert!(
+            glass.preset.is_in(&tuning(&session), 5),
+            "undo brings the first mesh back with its material"
+        );
         let scene = crate::scene::shipped_scenes().unwrap().join("p08-drop.toml");
         session.apply(Command::Open(scene));
         let start = Instant::now();

@@ -202,7 +202,7 @@ fn a_preset_says_what_bonds_bear_and_whether_whole_bodies_break_by_it() {
     old.apply(&mut tuning, 6);
     assert_eq!(tuning.strength, before);
 
-    // What is saved has it, and a mesh that is opened later takes it over.
+    // What is saved has it, and a body to which it is applied takes it over.
     tuning.strength.whole = true;
     let saved = MaterialPreset::of_tuning(&tuning, "By its energy");
     let text = saved.to_text().unwrap();

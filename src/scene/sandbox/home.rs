@@ -33,12 +33,6 @@ impl Sandbox {
         self.document.homes.file(document)
     }
 
-    /// Whether the open document was opened from a scene file, not from a mesh.
-    #[must_use]
-    pub fn is_from_scene(&self) -> bool {
-        self.document.homes.is_from_scene(self.document.id())
-    }
-
     /// Whether the user changed the open document since it was opened or saved.
     #[must_use]
     pub fn is_unsaved(&self) -> bool {

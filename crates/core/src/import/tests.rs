@@ -127,6 +127,26 @@ fn what_was_read_becomes_the_same_object_as_the_file_itself() {
 }
 
 #[test]
+fn an_outside_is_bare_where_its_file_has_neither_materials_nor_colours() {
+    let is_bare = |file: &str, change: fn(&mut Mesh)| {
+        let mut mesh = Mesh::clone(&read("builtin:box").unwrap().mesh);
+        change(&mut mesh);
+        let read = ReadMesh::again(file.into(), Arc::new(mesh), Arc::default(), Up::Y, Vec::new());
+        let made = read.voxelise(3, &Progress::default()).unwrap();
+        made.shape_at(made.grid, 1.0).look().is_bare
+    };
+    assert!(is_bare("builtin:box", |_| {}), "its colours are nobody's");
+    assert!(is_bare("a.stl", |mesh| mesh.colors.clear()));
+    assert!(!is_bare("a.ply", |_| {}), "the file has colours");
+    let with_material = |mesh: &mut Mesh| {
+        mesh.colors.clear();
+        mesh.materials.push(mesh::Material::default());
+        mesh.triangle_material = vec![0; mesh.triangles.len()];
+    };
+    assert!(!is_bare("a.glb", with_material));
+}
+
+#[test]
 fn a_wish_to_stop_is_told_from_a_failure() {
     let progress = Progress::default();
     progress.cancel();

@@ -74,6 +74,8 @@ pub struct Look {
     /// Mean surface colour, sRGB, of the whole object that it comes from; the interior's colour follows it, so that all
     /// pieces of an object have the same interior. `None`: use its own surface's.
     pub surface_color: Option<[u8; 3]>,
+    /// Whether its file has neither materials nor colours, or it is built in. Glass that is inside is seen on its outside, too.
+    pub is_bare: bool,
 }
 
 /// An immutable shape, shared by bodies, undo steps and recordings.

@@ -11,7 +11,8 @@ use std::{
 };
 
 use crate::{
-    Assembly, ExportError,
+    Assembly, ExportError, ExportPiece,
+    fracture::{Volume, interior::dye},
     mesh::{MapUse, Material, MaterialMap, PictureKind},
     meshes::{Corner, Side},
     png_bytes,
@@ -43,6 +44,14 @@ impl Names {
         names.plain = free(&clean("outside"), |name| !taken.contains_key(name));
         taken.insert(names.plain.clone(), None);
         let objects: BTreeSet<Option<usize>> = what.pieces.iter().map(|piece| piece.object).collect();
+        let outside = Some(Side::Outside { material: 0 });
+        let clear = what.pieces.iter().filter(|piece| is_clear_piece(what, piece, outside));
+        let clear: BTreeSet<Outer> = clear.map(|piece| (piece.object, 0)).collect();
+        if clear.len() < objects.len() {
+            let name = free(&clean("outside of glass"), |name| !taken.contains_key(name));
+            clear.into_iter().for_each(|outer| _ = names.outers.entry(outer).or_insert_with(|| name.clone()));
+            taken.insert(name, None);
+        }
         let mut known: BTreeMap<String, String> = BTreeMap::new();
         for object in objects {
             let label = inside_label(what, object);
@@ -184,11 +193,44 @@ pub fn picture(material: &Material, of: MapUse, keeps_webp: bool) -> Option<(Pic
     Some((PictureKind::Png, Cow::Owned(png)))
 }
 
-/// The colour that a corner shows, sRGB: with the texture of a painted material, which [`Corner::color`] lacks.
-pub fn shown_color(own: Option<&Material>, corner: &Corner) -> [u8; 3] {
-    let texture = own.filter(|material| material.is_painted).and_then(|material| material.texture.as_ref());
+/// The colour that a corner of a side shows, sRGB: with the texture of a painted material, which [`Corner::color`] lacks, or as
+/// [`seen`].
+pub fn shown_color(what: &Assembly, piece: &ExportPiece, side: Side, corner: &Corner) -> [u8; 3] {
+    let Some((_, own)) = own_material(what, piece.object, Some(side)) else {
+        return seen(what, piece, Some(side), corner.color);
+    };
+    let texture = own.texture.as_ref().filter(|_| own.is_painted);
     let Some(texel) = texture.and_then(|texture| texture.nearest(corner.uv)) else { return corner.color };
     std::array::from_fn(|k| (u32::from(corner.color[k]) * u32::from(texel[k]) / 255) as u8)
+}
+
+/// Index of refraction of soda-lime glass.
+pub const IOR: f64 = 1.52;
+/// Opacity in formats without transmission, so that a piece of glass still shows its colour.
+pub const OPACITY: f64 = 0.2;
+
+/// Whether light passes through a side of a piece that has no material of its own: a crack in glass, and the outside of glass of
+/// which its file says nothing.
+pub fn is_clear_piece(what: &Assembly, piece: &ExportPiece, side: Option<Side>) -> bool {
+    let is_glass = what.insides.get(&piece.object).is_some_and(Volume::is_glass);
+    is_glass && (piece.shape.look().is_bare || !matches!(side, Some(Side::Outside { .. })))
+}
+
+/// The same of an object's pieces.
+pub fn is_clear(what: &Assembly, object: Option<usize>, side: Option<Side>) -> bool {
+    what.pieces.iter().find(|p| p.object == object).is_some_and(|p| is_clear_piece(what, p, side))
+}
+
+/// The roughness of a side without a material of its own, as decimals, not as the nearest binary fractions.
+pub fn roughness(what: &Assembly, object: Option<usize>, side: Option<Side>) -> f64 {
+    let is_dull = matches!(side, Some(Side::Outside { .. })) && !is_clear(what, object, side);
+    if is_dull { 0.7 } else { (f64::from(what.inside_roughness(object)) * 100.0).round() / 100.0 }
+}
+
+/// What a corner of a side without a material of its own shows, sRGB: `color`, or the dye of clear glass.
+pub fn seen(what: &Assembly, piece: &ExportPiece, side: Option<Side>, color: [u8; 3]) -> [u8; 3] {
+    let glass = what.insides.get(&piece.object).filter(|_| is_clear_piece(what, piece, side));
+    glass.map_or(color, |of| dye(if matches!(side, Some(Side::Outside { .. })) { of.base() } else { color }))
 }
 
 /// The object's material of a side, if that is its outside.

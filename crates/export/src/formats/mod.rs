@@ -4,6 +4,8 @@
 
 #[cfg(test)]
 mod carried_tests;
+#[cfg(test)]
+mod glass_tests;
 mod glb;
 mod looks;
 mod obj;

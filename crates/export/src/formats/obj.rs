@@ -11,7 +11,7 @@ use std::{
     path::Path,
 };
 
-use super::looks::{Names, left_out, one_set, own_material};
+use super::looks::{IOR, Names, OPACITY, is_clear, left_out, one_set, own_material, roughness, seen};
 use crate::{
     Assembly, ExportError, ExportPiece, FileSpace, FormatEntry, Needs, Target, Watch,
     geometry::srgb,
@@ -167,7 +167,8 @@ fn point_colors(mesh: &PieceMesh, what: &Assembly, piece: &ExportPiece) -> Vec<[
                 let paint = |(_, own): (u32, &Material)| {
                     if own.is_painted { own.paint_of(corner.color) } else { [255; 3] }
                 };
-                colors[*i as usize].get_or_insert(own.map_or(corner.color, paint));
+                let plain = || seen(what, piece, Some(face.side), corner.color);
+                colors[*i as usize].get_or_insert_with(|| own.map_or_else(plain, paint));
             }
         }
     }
@@ -206,6 +207,9 @@ fn write_materials(path: &Path, what: &Assembly, used: &Used) -> Result<Vec<Stri
                     ));
                 }
             }
+        }
+        if own.is_none() && is_clear(what, *object, Some(*side)) {
+            text += &format!("d {OPACITY}\nNi {IOR}\nPr {}\n", roughness(what, *object, Some(*side)));
         }
         if *side == Side::Inside && what.maps.contains_key(object) {
             let map = format!("{TEXTURES}/{}", what.inside_name(*object));

@@ -5,7 +5,7 @@ use std::{fs::File, io::BufWriter, io::Write, path::Path};
 
 use glam::Vec3;
 
-use super::looks::{one_set, own_material, shown_color};
+use super::looks::{one_set, shown_color};
 use crate::{
     Assembly, ExportError, FileSpace, FormatEntry, Needs, Placing, Target, Watch,
     meshes::{Corner, PieceMesh, Side},
@@ -35,9 +35,7 @@ fn write(folder: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, E
         let path = folder.join(format!("{}.ply", piece.name()));
         let file = File::create(&path).map_err(|e| ExportError::write(&path, e))?;
         let space = what.handover.space(&FORMAT);
-        let color = |side: Side, corner: &Corner| {
-            shown_color(own_material(what, piece.object, Some(side)).map(|(_, own)| own), corner)
-        };
+        let color = |side: Side, corner: &Corner| shown_color(what, piece, side, corner);
         let mesh = what.mesh(done);
         has_second |= mesh.has_second_set();
         write_mesh(&mut BufWriter::new(file), &mesh, (&piece.placing, &space), &color)

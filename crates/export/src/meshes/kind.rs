@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn other_geometries_are_closed_outward_and_have_their_volumes() {
-        let look = Look { surface_color: Some([1, 2, 3]) };
+        let look = Look { surface_color: Some([1, 2, 3]), is_bare: true };
         let mesh = Arc::new(crate::mesh::builtin("box").unwrap());
         let solid = Shape::mesh(&mesh, 0.5, 1.0, look);
         let check = MeshCheck::of(&MeshKind::Smooth.of(&solid));

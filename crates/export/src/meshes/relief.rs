@@ -249,7 +249,7 @@ fn displaced(mut mesh: PieceMesh, of: &Relief<'_>) -> PieceMesh {
 }
 
 /// Share of a displacement of this length at a point: none at the outside, all of it far from there, and smooth between.
-fn share_of(length: f64, p: DVec3, outside: &TriangleTree) -> f64 {
+pub(super) fn share_of(length: f64, p: DVec3, outside: &TriangleTree) -> f64 {
     if length == 0.0 {
         return 0.0;
     }

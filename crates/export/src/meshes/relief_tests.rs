@@ -37,17 +37,21 @@ fn params(material: Material, surface: Surface) -> FractureParams {
 }
 
 /// The pieces without and with relief.
-fn meshes(
-    (object, broken): &(Imported, BrokenObject),
-    kind: MeshKind,
-    edge: f64,
-) -> (Assembly, Vec<[PieceMesh; 2]>) {
+fn meshes(of: &(Imported, BrokenObject), kind: MeshKind, edge: f64) -> (Assembly, Vec<[PieceMesh; 2]>) {
+    with_edge(assembled(of, kind), edge)
+}
+
+fn assembled((object, broken): &(Imported, BrokenObject), kind: MeshKind) -> Assembly {
     let mut what = Assembly::of_break(broken);
     if kind == MeshKind::Original {
         what.cut_original(&object.mesh, 1.0, broken, &Progress::default()).unwrap();
     } else {
         what.meshes = Meshes::asked(kind);
     }
+    what
+}
+
+fn with_edge(mut what: Assembly, edge: f64) -> (Assembly, Vec<[PieceMesh; 2]>) {
     what.handover = Handover { relief_edge: edge, ..Handover::default() };
     what.prepare(&Watch::whole(&Progress::default())).unwrap();
     let both = |i| [what.mesh_without_relief(i), what.mesh(i)].map(|mesh| PieceMesh::clone(mesh.mesh()));
@@ -118,8 +122,6 @@ fn both_sides_of_a_crack_still_fit() {
     for (kind, surface) in [(MeshKind::Original, Surface::Planar), (MeshKind::Original, Surface::Rough)] {
         let (_, pairs) = meshes(&broken("builtin:box", 6, params(Material::Stone, surface), 1), kind, 0.7);
         let [before, after] = [0, 1].map(|k| cracks(pairs.iter().map(|pair| &pair[k])));
-        let alone =
-            |of: &BTreeMap<_, i32>| of.values().filter(|sum| **sum != 0).count() as f64 / of.len() as f64;
         let (was, is) = (alone(&before), alone(&after));
         println!(
             "{kind:?} {surface:?}: {was:.4} of {} without a partner, then {is:.4} of {}",
@@ -128,6 +130,47 @@ fn both_sides_of_a_crack_still_fit() {
         );
         assert!(after.len() > 3 * before.len());
         assert!(is <= was + 0.002, "{kind:?} {surface:?}");
+    }
+}
+
+/// Crack triangles that the other side does not have, as a share of all.
+fn alone(of: &BTreeMap<[[u64; 3]; 3], i32>) -> f64 {
+    of.values().filter(|sum| **sum != 0).count() as f64 / of.len() as f64
+}
+
+/// F1, F2, F5 and F9 of meshes with the grain of each material: closed, as much in all, side to side, and the same bytes on any
+/// number of threads.
+#[test]
+fn pieces_hold_the_checks_with_the_grain_of_every_material_on_any_number_of_threads() {
+    let [one, four] = [1, 4].map(|n| rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap());
+    for (surface, lost) in [(Surface::Planar, 1e-9), (Surface::Rough, 5e-4)] {
+        let few = FractureParams { seeds: 4, ..params(Material::Plain, surface) };
+        let plain = assembled(&broken("builtin:box", 4, few, 1), MeshKind::Original);
+        for material in Material::ALL {
+            let interior = Interior { scale: 10.0, ..params(material, surface).interior };
+            let mut what = plain.clone();
+            what.insides.insert(None, interior.volume([200, 190, 175]));
+            let [pairs, same] = [&one, &four].map(|pool| pool.install(|| with_edge(what.clone(), 1.0).1));
+            assert!(pairs == same, "{material:?} {surface:?}: other bytes on other threads");
+            let [before, after] = [0, 1].map(|k| {
+                let sum: f64 = pairs.iter().map(|pair| volume(&pair[k])).sum();
+                (sum, alone(&cracks(pairs.iter().map(|pair| &pair[k]))))
+            });
+            let off = (after.0 / before.0 - 1.0).abs();
+            println!(
+                "{material:?} {surface:?}: volume off by {off:.1e}, alone {:.4} to {:.4}",
+                before.1, after.1
+            );
+            assert!(off < lost, "{material:?} {surface:?}: {before:?} {after:?}");
+            assert!(after.1 <= before.1 + 0.01, "{material:?} {surface:?}: {before:?} {after:?}");
+            let is_closed = |[was, is]: &[PieceMesh; 2]| {
+                let [was, is] = [was, is].map(|mesh| MeshCheck::sampled(mesh, 1000));
+                is.is_manifold() || !was.is_manifold()
+            };
+            assert!(pairs.iter().all(is_closed), "{material:?} {surface:?}");
+            let moved = |[was, is]: &[PieceMesh; 2]| (volume(is) / volume(was) - 1.0).abs() > 1e-5;
+            assert!(pairs.iter().any(moved), "{material:?} {surface:?}: nothing is displaced");
+        }
     }
 }
 

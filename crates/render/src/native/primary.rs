@@ -25,6 +25,10 @@ const CAP: Vec3 = Vec3::new(0.34, 0.36, 0.40);
 const BACK: f32 = 0.3;
 const BODY_KEPT: u32 = 1 << 26;
 const BODY_HOVERED: u32 = 1 << 27;
+const BODY_BARE: u32 = 1 << 29;
+/// How far the outside of clear glass is from the colour inside to white, and how bright: composing dyes by the hue alone.
+const PALE: f32 = 0.35;
+const FAINT: f32 = 0.25;
 /// Tint of kept pieces and of the piece under the pointer; sRGB and share.
 const KEPT: (Vec3, f32) = (Vec3::new(0.16, 0.50, 0.56), 0.62);
 const HOVER: (Vec3, f32) = (Vec3::new(1.0, 0.97, 0.88), 0.34);
@@ -119,6 +123,10 @@ pub(super) fn appearance<L: F32x8>(
         // The voxel's own normal is bent; what the blend with its neighbours adds is added here, too.
         let blended = surface.normal / surface.normal.length().max(1e-20);
         surface.normal = if cap.is_some() { blended } else { blended + bent - smooth };
+    }
+    if !is_crack && material == Material::Glass as u32 && body.hue_and_marks & BODY_BARE != 0 {
+        let base = color_of(crate::svo::LeafColor::new(body.interior.base(), false, 0.0));
+        surface.color = base.lerp(Vec3::ONE, PALE) * FAINT;
     }
     let mut gold = 0.0;
     let mut stays = body.hue_and_marks & BODY_KEPT != 0;

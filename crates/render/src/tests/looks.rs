@@ -1,8 +1,8 @@
 //! Normals, colours and crack marks of the primary pass against the reference.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
-use glam::{DVec2, Vec3};
+use glam::{DVec2, Quat, Vec3};
 
 use super::{
     fixtures::{By, Stage, Taken, altered, root},
@@ -10,11 +10,15 @@ use super::{
 };
 use crate::{
     Camera, ColorBy, RenderOptions,
+    fracture::{Interior, Material},
     gpu::Kernel,
+    mesh::builtin,
+    shape::{Look, Shape},
     svo::{Forest, unpack_normal},
+    voxelize::{Progress, voxelize},
 };
 
-on_both!(normals_and_colours_match_the_reference);
+on_both!(normals_and_colours_match_the_reference, the_outside_of_glass_is_glass_where_its_file_says_nothing);
 
 /// Bytes of a colour may differ by this: one for the rounding, the rest for the 16 bits of a distance at
 /// grazing angles.
@@ -42,7 +46,27 @@ fn vase(by: By) -> Option<Scene> {
     Some(Scene { stage, forest, leaves })
 }
 
+/// A whole vase of glass.
+fn of_glass(by: By) -> Option<Scene> {
+    let mut stage = Stage::drawn_by(by)?;
+    let mesh = builtin("vase").expect("a built-in shape");
+    let forest = voxelize(&mesh, 6, &Progress::default()).expect("it voxelises").forest;
+    stage.add(&forest, 2.0, Quat::IDENTITY, Vec3::new(0.0, 0.75, 0.0));
+    let body = &mut stage.bodies[0];
+    body.interior = Interior { material: Material::Glass, ..Interior::default() }.volume([200, 190, 175]);
+    stage.size = [96, 72];
+    let leaves = vec![leaves_of(&forest, root(body))];
+    Some(Scene { stage, forest, leaves })
+}
+
 impl Scene {
+    /// Says whether the file of the first body has neither materials nor colours.
+    fn set_bare(&mut self, is_bare: bool) {
+        let shape = &mut self.stage.bodies[0].shape;
+        let octree = shape.as_octree().expect("it has voxels").clone();
+        *shape = Arc::new(Shape::octree(octree, 1.0, Look { is_bare, ..Look::default() }));
+    }
+
     /// The largest share of odd pixels over near and far views in every colouring.
     fn worst(&mut self) -> f64 {
         let mut worst = 0.0_f64;
@@ -91,6 +115,22 @@ fn normals_and_colours_match_the_reference(by: By) {
     let worst = scene.worst();
     println!("at most {:.2} % of a frame's surface pixels differ", worst * 100.0);
     assert!(worst <= ODD_PIXELS, "{:.2} % of a frame's surface pixels differ", worst * 100.0);
+}
+
+fn the_outside_of_glass_is_glass_where_its_file_says_nothing(by: By) {
+    let Some(mut scene) = of_glass(by) else { return };
+    for is_bare in [true, false] {
+        scene.set_bare(is_bare);
+        let worst = scene.worst();
+        println!("bare {is_bare}: at most {:.2} % of a frame's surface pixels differ", worst * 100.0);
+        assert!(worst <= ODD_PIXELS, "bare {is_bare}: {:.2} % differ", worst * 100.0);
+        // A body that is taken for one of the other kind shows.
+        scene.stage.options.color_by = ColorBy::Material;
+        let taken = scene.stage.frame(0);
+        scene.set_bare(!is_bare);
+        let (surface, odd) = scene.odd(&taken, ColorBy::Material);
+        assert!(odd * 2 > surface, "bare {is_bare}: {odd} of {surface}");
+    }
 }
 
 #[test]

@@ -96,6 +96,12 @@ impl Volume {
         self.0[2] & 0xffff
     }
 
+    /// Whether it is glass, which light passes through.
+    #[must_use]
+    pub fn is_glass(&self) -> bool {
+        self.material() == Material::Glass as u32
+    }
+
     /// Number of its [`Material`]; 0 is none.
     pub(in crate::fracture) fn material(&self) -> u32 {
         self.0[0] >> 24
@@ -191,6 +197,15 @@ fn second(material: Material, base: [u8; 3]) -> [u8; 3] {
         Material::Brick => [0.3, 0.26, 0.26],
     };
     std::array::from_fn(|k| srgb::precise_byte(srgb::precise_linear(base[k]) * factors[k]))
+}
+
+/// The colour by which a surface of glass of this colour (sRGB) dyes the light that passes: its hue, half way to white, since light
+/// crosses many surfaces on its way through pieces that lie together.
+#[must_use]
+pub fn dye(color: [u8; 3]) -> [u8; 3] {
+    let linear = color.map(srgb::precise_linear);
+    let most = linear.into_iter().fold(1e-3, f64::max);
+    linear.map(|part| srgb::precise_byte(0.5 + 0.5 * part / most))
 }
 
 fn luminance([r, g, b]: [f64; 3]) -> f64 {

@@ -21,7 +21,7 @@ use self::{
     buffer::{Buffer, FLOAT, Tree, U16},
     surface::{Looks, coordinates_of_tangents, linear},
 };
-use super::looks::{Names, own_material};
+use super::looks::{Names, own_material, seen};
 use crate::{
     Assembly, ExportError, ExportPiece, FileSpace, FormatEntry, Hull, Needs, Target, Watch,
     mesh::Material,
@@ -229,7 +229,8 @@ impl<'a> File<'a> {
         let positions: Vec<[f32; 3]> =
             part.positions.iter().map(|p| ((*p - pivot) * scale).as_vec3().to_array()).collect();
         let normals: Vec<[f32; 3]> = part.normals.iter().map(|n| n.to_array()).collect();
-        let paint = |color: &[u8; 3]| own.map_or(*color, |material| material.paint_of(*color));
+        let plain = |color: [u8; 3]| seen(self.what, piece, part.side, color);
+        let paint = |color: &[u8; 3]| own.map_or_else(|| plain(*color), |own| own.paint_of(*color));
         let four = |[r, g, b]: [u8; 3]| [linear(r), linear(g), linear(b), u16::MAX];
         let colors: Vec<[u16; 4]> = part.colors.iter().map(paint).map(four).collect();
         let transform = own.and_then(Material::color_transform);

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::buffer::Buffer;
 use crate::{
     Assembly,
-    formats::looks::{own_material, picture},
+    formats::looks::{IOR, is_clear, own_material, picture, roughness},
     geometry::srgb,
     mesh::{Alpha, MapUse, Material, MaterialMap, PictureKind, Sampler, TextureTransform, Wrap},
     meshes::{Primitive, Side, bake::Maps},
@@ -91,19 +91,27 @@ impl Looks {
         if let Some(known) = self.known.get(name) {
             return *known;
         }
-        let is_outside = matches!(side, Some(Side::Outside { .. }));
-        let maps = what.maps.get(&object).filter(|_| !is_outside);
-        let material = match (own_material(what, object, side), maps) {
+        let maps = what.maps.get(&object).filter(|_| !matches!(side, Some(Side::Outside { .. })));
+        let own = own_material(what, object, side);
+        let is_clear = own.is_none() && is_clear(what, object, side);
+        let mut material = match (own, maps) {
             (Some((_, own)), _) => self.own(buffer, name, own),
             (None, Some(maps)) => self.baked(buffer, name, maps),
             (None, None) => {
-                // As decimals, not as the nearest binary fractions.
-                let inside = (f64::from(what.inside_roughness(object)) * 100.0).round() / 100.0;
-                let roughness = if is_outside { 0.7 } else { inside };
-                let surface = json!({ "metallicFactor": 0.0, "roughnessFactor": roughness });
+                let rough = roughness(what, object, side);
+                let surface = json!({ "metallicFactor": 0.0, "roughnessFactor": rough });
                 json!({ "name": name, "pbrMetallicRoughness": surface })
             }
         };
+        if is_clear {
+            // No volume: its thickness is one number for all pieces, however thick each is.
+            let passes = json!({ "transmissionFactor": 1.0 });
+            for (name, value) in [("transmission", passes), ("ior", json!({ "ior": IOR }))] {
+                let extension = format!("KHR_materials_{name}");
+                material["extensions"][&extension] = value;
+                self.extensions.insert(extension);
+            }
+        }
         self.materials.push(material);
         self.known.insert(name.to_owned(), self.materials.len() - 1);
         self.materials.len() - 1

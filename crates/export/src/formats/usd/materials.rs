@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, io::Write, path::Path};
 
-use super::super::looks::{Names, left_out, letters, own_material};
+use super::super::looks::{IOR, Names, OPACITY, is_clear, left_out, letters, own_material, roughness};
 use crate::{
     Assembly, ExportError, ExportPiece,
     geometry::srgb,
@@ -46,23 +46,23 @@ fn clean(name: &str) -> String {
 pub fn write(out: &mut impl Write, what: &Assembly, used: &Used) -> std::io::Result<()> {
     writeln!(out, "    def Scope \"materials\"\n    {{")?;
     for (name, (object, side)) in &used.by_name {
+        let is_clear = is_clear(what, *object, Some(*side));
         if let Some((number, own)) = own_material(what, *object, Some(*side)) {
             let file = |of: MapUse| used.names.file(*object, number, of);
             write_own(out, name, own, &file)?;
         } else if *side == Side::Inside && what.maps.contains_key(object) {
-            write_baked(out, name, &what.inside_name(*object))?;
+            write_baked(out, name, &what.inside_name(*object), is_clear)?;
         } else {
-            let inside = (f64::from(what.inside_roughness(*object)) * 100.0).round() / 100.0;
-            write_painted(out, name, if *side == Side::Inside { inside } else { 0.7 })?;
+            write_painted(out, name, roughness(what, *object, Some(*side)), is_clear)?;
         }
     }
     writeln!(out, "    }}")
 }
 
 /// Writes a material that shows vertex colours.
-fn write_painted(out: &mut impl Write, name: &str, rough: f64) -> std::io::Result<()> {
+fn write_painted(out: &mut impl Write, name: &str, rough: f64, is_clear: bool) -> std::io::Result<()> {
     let at = format!("/{ROOT}/materials/{name}");
-    begin(out, name, name)?;
+    begin(out, name, name, is_clear)?;
     writeln!(
         out,
         "                float inputs:roughness = {rough}\n                float inputs:metallic = 0\n                \
@@ -73,8 +73,8 @@ fn write_painted(out: &mut impl Write, name: &str, rough: f64) -> std::io::Resul
     writeln!(out, "        }}\n")
 }
 
-/// Writes the beginning of a material and of its surface.
-fn begin(out: &mut impl Write, name: &str, shown: &str) -> std::io::Result<()> {
+/// Writes the beginning of a material and of its surface, which light passes through if it is clear.
+fn begin(out: &mut impl Write, name: &str, shown: &str, is_clear: bool) -> std::io::Result<()> {
     let shown: String = shown.chars().filter(|c| !c.is_control() && !matches!(c, '"' | '\\')).collect();
     let about = if shown == name {
         String::new()
@@ -87,7 +87,12 @@ fn begin(out: &mut impl Write, name: &str, shown: &str) -> std::io::Result<()> {
          token outputs:surface.connect = </{ROOT}/materials/{name}/surface.outputs:surface>\n\n            \
          def Shader \"surface\"\n            {{\n                \
          uniform token info:id = \"UsdPreviewSurface\""
-    )
+    )?;
+    if is_clear {
+        let indent = " ".repeat(16);
+        writeln!(out, "{indent}float inputs:opacity = {OPACITY}\n{indent}float inputs:ior = {IOR}")?;
+    }
+    Ok(())
 }
 
 /// A texture of the object's own material.
@@ -189,7 +194,7 @@ fn write_own<'a>(
     add(MapUse::Occlusion, "occlusion", "raw", ([share; 4], [1.0 - share; 4]), &["float outputs:r"]);
     add(MapUse::Emissive, "emissive", "sRGB", ([er, eg, eb, 1.0], none), &["float3 outputs:rgb"]);
     let shown = if own.name.is_empty() { name } else { &own.name };
-    begin(out, name, shown)?;
+    begin(out, name, shown, false)?;
     for line in inputs.iter().chain(&connected) {
         writeln!(out, "                {line}")?;
     }
@@ -249,14 +254,12 @@ fn write_vertex_color(out: &mut impl Write) -> std::io::Result<()> {
 }
 
 /// Writes a material with the textures of crack faces, whose files begin with `files`.
-fn write_baked(out: &mut impl Write, name: &str, files: &str) -> std::io::Result<()> {
+fn write_baked(out: &mut impl Write, name: &str, files: &str, is_clear: bool) -> std::io::Result<()> {
     let at = format!("/{ROOT}/materials/{name}");
+    begin(out, name, name, is_clear)?;
     writeln!(
         out,
-        "        def Material \"{name}\"\n        {{\n            \
-         token outputs:surface.connect = <{at}/surface.outputs:surface>\n\n            \
-         def Shader \"surface\"\n            {{\n                \
-         uniform token info:id = \"UsdPreviewSurface\"\n                float inputs:metallic = 0\n                \
+        "                float inputs:metallic = 0\n                \
          color3f inputs:diffuseColor.connect = <{at}/color.outputs:rgb>\n                \
          normal3f inputs:normal.connect = <{at}/normal.outputs:rgb>\n                \
          float inputs:roughness.connect = <{at}/roughness.outputs:g>\n                \

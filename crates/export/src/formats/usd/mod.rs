@@ -350,8 +350,9 @@ fn write_mesh(
         out.write_all(varying.as_bytes())?;
     }
     // Few colours are shared by very many corners.
-    let color =
-        |(face, corners): (&Face, &[Corner; 3])| corners.map(|corner| shown_color(own(face), &corner));
+    let color = |(face, corners): (&Face, &[Corner; 3])| {
+        corners.map(|corner| shown_color(what, piece, face.side, &corner))
+    };
     let shown: Vec<[u8; 3]> = mesh.faces.iter().zip(&mesh.corners).flat_map(color).collect();
     let mut colors: BTreeMap<[u8; 3], u32> = shown.iter().map(|color| (*color, 0)).collect();
     colors.values_mut().zip(0..).for_each(|(number, i)| *number = i);

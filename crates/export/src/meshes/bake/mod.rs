@@ -35,7 +35,7 @@ pub struct Maps {
     pub size: u32,
     /// Side of a texel, m of shape space.
     pub texel: f64,
-    /// Largest displacement, m of shape space; its height is 1 or 255.
+    /// Largest height, m of shape space; its height is 1 or 255.
     pub height_range: f64,
     /// sRGB with alpha.
     pub color: Vec<u8>,
@@ -43,7 +43,7 @@ pub struct Maps {
     pub normal: Vec<u8>,
     /// Roughness is green, metalness (none) blue, as in glTF.
     pub roughness: Vec<u8>,
-    /// Signed displacement along the smooth normal; 128 is none.
+    /// Signed displacement along the smooth normal that is left beside that of the mesh; 128 is none.
     pub height: Vec<u8>,
 }
 

@@ -14,7 +14,7 @@ use crate::{
     import::import,
     meshes::{
         Side, primitives,
-        relief::{halved, smooth_normals, units_per_metre},
+        relief::{halved, outside_of, smooth_normals, units_per_metre},
     },
     svo::Arena,
     voxelize::Progress,
@@ -27,11 +27,21 @@ fn watch() -> Watch {
 
 /// The pieces of a built-in shape with textures.
 fn baked(name: &str, material: Material, surface: Surface, kind: MeshKind, handover: Handover) -> Assembly {
+    baked_of(name, Interior { material, ..Interior::default() }, surface, kind, handover)
+}
+
+/// The same with a material of any scale.
+fn baked_of(
+    name: &str,
+    interior: Interior,
+    surface: Surface,
+    kind: MeshKind,
+    handover: Handover,
+) -> Assembly {
     let object = import(&format!("builtin:{name}"), 5, &Progress::default()).unwrap();
     let mut arena = Arena::new(Compute::Cpu).unwrap();
     arena.insert(&object.forest).unwrap();
     let impact = default_impact(&object.shape, object.bounds);
-    let interior = Interior { material, ..Interior::default() };
     let params = FractureParams { seeds: 7, surface, interior, ..FractureParams::default() };
     let plan = Plan { impact, params, seeds: None, bounds: Some(object.bounds), generations: 1 };
     let broken = break_object(&mut arena, &Passes::default(), &object.shape, &plan, &mut |_, _| {}).unwrap();
@@ -162,9 +172,9 @@ fn texels_show_what_the_material_is_there() {
         let what = baked("box", material, surface, MeshKind::Original, texels(0.5, edge));
         let maps = maps(&what);
         let size = maps.size;
-        let [color, normal, rough, height] =
+        let [color, normal, rough, _] =
             maps.all().map(|(_, png)| image::load_from_memory(png).unwrap().into_rgba8());
-        let (mut all, mut wrong, mut most) = (0u32, [0u32; 3], [0f32; 2]);
+        let (mut all, mut wrong) = (0u32, [0u32; 3]);
         let mut is_covered = vec![false; (size as usize).pow(2)];
         for id in 0..what.pieces.len() {
             let [written, flat] = both(&what, id);
@@ -191,9 +201,6 @@ fn texels_show_what_the_material_is_there() {
                     let [r, g, b, _] = at(&normal).map(|byte| f32::from(byte) / 127.5 - 1.0);
                     let bent = (along * r + shading.cross(along) * g + shading * b).normalize();
                     wrong[1] += u32::from(bent.dot(relief.normal).min(1.0).acos().to_degrees() > 1.5);
-                    let raised = (f32::from(at(&height)[0]) - 128.0) / 127.0 * maps.height_range as f32;
-                    most[0] = most[0].max(raised.abs());
-                    most[1] = most[1].max((raised - relief.shift.dot(base) / units as f32).abs());
                     wrong[2] += u32::from(
                         off(at(&rough), [255, (255.0 * volume.roughness_on(&relief)).round() as u8, 0]) > 0,
                     );
@@ -202,11 +209,9 @@ fn texels_show_what_the_material_is_there() {
                 });
             }
         }
-        println!("{material:?}: {wrong:?} of {all} differ, heights to {} by {}", most[0], most[1]);
+        println!("{material:?}: {wrong:?} of {all} differ");
         // The places of texels are rounded; a few lie at the edge of a grain.
         assert!(all > 3000 && wrong.iter().all(|n| n * 100 < all), "{wrong:?} of {all}");
-        let range = maps.height_range as f32;
-        assert!(range > 0.0 && most[0] > 0.9 * range && most[1] < 0.03 * range, "{most:?} {range}");
         // Texels next to a chart show its edge and not the background.
         let next_to = |i: usize| {
             let row = size as usize;
@@ -223,6 +228,65 @@ fn texels_show_what_the_material_is_there() {
             round.len()
         );
     }
+}
+
+/// The largest displacement, the largest height, and the largest difference between the displacement and what mesh and height
+/// map have of it together, m.
+fn heights(what: &Assembly) -> [f64; 3] {
+    let maps = maps(what);
+    let height = image::load_from_memory(&maps.height).unwrap().into_luma8();
+    let all: Vec<[PieceMesh; 2]> = (0..what.pieces.len()).map(|id| both(what, id)).collect();
+    let outside = outside_of(all.iter().map(|[_, flat]| flat));
+    let mut most = [0.0f64; 3];
+    for (piece, [written, flat]) in what.pieces.iter().zip(&all) {
+        let normals = smooth_normals(flat);
+        let grid = piece.shape.as_octree().unwrap().grid;
+        let (units, volume) = (units_per_metre(&grid), what.insides[&None]);
+        for t in inside(written) {
+            samples(in_atlas(written, t, maps.size), 1, |[x, y], weights| {
+                let mixed = |of: [DVec3; 3]| (0..3).map(|k| of[k] * weights[k]).sum::<DVec3>();
+                let [at, before] =
+                    [written, flat].map(|mesh| mixed(flat.triangles[t].map(|v| mesh.positions[v as usize])));
+                let base = mixed(normals[t].map(Vec3::as_dvec3)).normalize();
+                let finest = (maps.texel * units) as f32;
+                let relief =
+                    volume.relief_at(((before - grid.origin) * units).as_vec3(), base.as_vec3(), finest);
+                let shift = relief.shift.as_dvec3() / units;
+                // Up to a length of 0.35 of the distance from the outside nothing is lost.
+                let (squared, _) = outside.nearest(before, f64::INFINITY, |_| true).unwrap();
+                let near = (0.35 * squared.sqrt() / shift.length()).min(1.0);
+                let wanted = (shift * (near * (2.0 - near))).dot(base);
+                let raised = f64::from(height.get_pixel(x, maps.size - 1 - y).0[0]) - 128.0;
+                let raised = raised / 127.0 * maps.height_range;
+                let found = [wanted, raised, wanted - raised - (at - before).dot(base)];
+                most.iter_mut().zip(found).for_each(|(most, found)| *most = most.max(found.abs()));
+            });
+        }
+    }
+    most
+}
+
+#[test]
+fn mesh_and_height_map_have_the_displacement_together_and_none_of_it_twice() {
+    let of = |(material, scale), surface, edge| {
+        let interior = Interior { material, scale, ..Interior::default() };
+        let what = baked_of("box", interior, surface, MeshKind::Original, texels(0.5, edge));
+        let (range, [whole, most, off]) = (maps(&what).height_range, heights(&what));
+        println!("{material:?} {edge}: displaced to {whole:.2e}, heights to {most:.2e} by {off:.1e}");
+        assert!(
+            range > 0.0 && most > 0.9 * range && off < 0.03 * range,
+            "{material:?} {edge}: {most} {off} {range}"
+        );
+        [whole, range]
+    };
+    for material in [Material::Concrete, Material::Marble] {
+        let [[whole, alone], [same, rest]] =
+            [0.0, 1.0].map(|edge| of((material, 6.0), Surface::Planar, edge));
+        assert!((alone / whole - 1.0).abs() < 0.1 && (same / whole - 1.0).abs() < 0.1);
+        assert!(rest < 0.6 * alone, "{material:?}: {rest} of {alone}");
+    }
+    // So fine that geometry shows none of it.
+    of((Material::Stone, 1.0), Surface::Rough, 1.0);
 }
 
 #[test]

@@ -14,11 +14,11 @@ use super::{
 };
 use crate::{
     ExportError, Watch,
-    fracture::Volume,
+    fracture::{Volume, interior::dye},
     meshes::{
         PieceMesh,
-        relief::{halved, smooth_normals, units_per_metre},
-        written::tangent,
+        relief::{halved, outside_of, share_of, smooth_normals, units_per_metre},
+        written::{TriangleTree, tangent},
     },
     svo::Grid,
 };
@@ -84,7 +84,7 @@ pub struct Texels {
     pub normal: Vec<[u8; 3]>,
     /// Occlusion (none), roughness, metalness (none), as glTF has them.
     pub roughness: Vec<[u8; 3]>,
-    /// Displacement along the smooth normal, m.
+    /// What the mesh as written leaves of the displacement, along the smooth normal, m.
     pub height: Vec<f32>,
 }
 
@@ -127,8 +127,9 @@ impl Texels {
             roughness: vec![[255, 230, 0]; count],
             height: vec![0.0; count],
         };
+        let outside = outside_of(pieces.iter().map(|piece| &*piece.flat));
         let looks: Vec<Look<'_>> =
-            pieces.par_iter().map(|piece| Look::of(piece, volume, atlas.texel)).collect();
+            pieces.par_iter().map(|piece| Look::of(piece, volume, atlas.texel, &outside)).collect();
         for (i, some) in charts.chunks(AT_ONCE).enumerate() {
             watch.at(i * AT_ONCE, charts.len())?;
             let shown: Vec<Vec<Option<Shown>>> = some
@@ -222,13 +223,15 @@ struct Look<'a> {
     units: f64,
     /// Side of a texel, units.
     finest: f32,
+    /// The outside of the whole object, where displacements vanish.
+    outside: &'a TriangleTree,
 }
 
 impl<'a> Look<'a> {
-    fn of(piece: &'a Cracked, volume: Volume, texel: f64) -> Self {
+    fn of(piece: &'a Cracked, volume: Volume, texel: f64, outside: &'a TriangleTree) -> Self {
         let units = units_per_metre(&piece.grid);
         let finest = (texel * units) as f32;
-        Self { piece, volume, normals: smooth_normals(&piece.flat), units, finest }
+        Self { piece, volume, normals: smooth_normals(&piece.flat), units, finest, outside }
     }
 
     /// What a point shows in a chart with this u axis.
@@ -242,15 +245,21 @@ impl<'a> Look<'a> {
         let point: DVec3 = (0..3).map(|k| corners[k] * f64::from(weights[k])).sum();
         let base = mixed(self.normals[t]).normalize_or(self.normals[t][0]);
         let relief = self.volume.relief_at(((point - grid.origin) * self.units).as_vec3(), base, self.finest);
-        let written = written.corners[t].map(|corner| corner.normal);
-        let normal = mixed(written).normalize_or(written[0]);
+        // As for geometry: the whole object keeps its outside. What vertices have moved already is not told again.
+        let whole = relief.shift.as_dvec3() / self.units;
+        let whole = whole * share_of(whole.length(), point, self.outside);
+        let places = flat.triangles[t].map(|v| written.positions[v as usize]);
+        let moved: DVec3 = (0..3).map(|k| (places[k] - corners[k]) * f64::from(weights[k])).sum();
+        let shading = written.corners[t].map(|corner| corner.normal);
+        let normal = mixed(shading).normalize_or(shading[0]);
         let along = tangent(axis, normal);
         let bent = [along, normal.cross(along), normal].map(|to| relief.normal.dot(to));
+        let color = self.volume.color_on(&relief);
         Some(Shown {
-            color: self.volume.color_on(&relief),
+            color: if self.volume.is_glass() { dye(color) } else { color },
             normal: bent.map(|n| byte(0.5 + 0.5 * n)),
             roughness: byte(self.volume.roughness_on(&relief)),
-            height: (f64::from(relief.shift.dot(base)) / self.units) as f32,
+            height: (whole - moved).dot(base.as_dvec3()) as f32,
         })
     }
 }

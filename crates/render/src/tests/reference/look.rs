@@ -32,6 +32,10 @@ pub struct Look {
 const OWN: f64 = 0.02;
 /// Cosine beyond which a surface is seen from behind.
 const BACK: f64 = 0.3;
+/// How far the outside of clear glass is from the colour inside to white.
+const PALE: f64 = 0.35;
+/// And how bright it is.
+const FAINT: f64 = 0.25;
 /// Colour of the inside of a body that was given none, linear.
 const INSIDE: DVec3 = DVec3::new(0.36, 0.33, 0.29);
 
@@ -102,6 +106,12 @@ pub fn look(
             }
         }
         color /= total;
+    }
+
+    // Glass whose file says nothing of its outside is paler there than inside, and faint, whatever its voxels' colours.
+    if !crack && body.interior.is_glass() && body.shape.look().is_bare {
+        let inside = body.interior.base().map(|byte| (f64::from(byte) / 255.0).powi(2));
+        color = (DVec3::from_array(inside) * (1.0 - PALE) + PALE) * FAINT;
     }
 
     let mut normal = to_world.transform_vector3(normal).normalize();
