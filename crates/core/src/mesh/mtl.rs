@@ -60,9 +60,9 @@ impl Entry {
     fn add_other(&mut self, word: &str, mut numbers: impl Iterator<Item = f32>) {
         let first = numbers.next().unwrap_or(f32::NAN);
         let numbers = [first, numbers.next().unwrap_or(first), numbers.next().unwrap_or(first)];
-        let known = self.others.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(word));
+        let known = self.others.iter().position(|(known, _)| known.eq_ignore_ascii_case(word));
         match known {
-            Some((_, known)) => *known = numbers,
+            Some(known) => self.others[known].1 = numbers,
             None if self.others.len() < MOST_OTHERS => {
                 self.others.push((word.chars().take(LONGEST_WORD).collect(), numbers));
             }
@@ -87,7 +87,7 @@ impl Entry {
             self.other(statement).is_none_or(|numbers| numbers.iter().all(|x| *x == value))
         };
         // Blender writes half of it where nobody chose.
-        let shines = !is("ks", 0.0) && !(self.is_linear && is("ks", 0.5));
+        let shines = !(is("ks", 0.0) || self.is_linear && is("ks", 0.5));
         let is_number = |statement: &str| self.other(statement).is_some_and(|[first, ..]| !first.is_nan());
         let is_left_out = |word: &str| match word {
             "kd" => self.color.is_none(),
