@@ -2,7 +2,10 @@
 
 mod support;
 
-use std::time::{Duration, Instant};
+use std::{
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
 
 use serde_json::Value;
 use support::window::{Display, Program, pair, rect, want_of_tools};
@@ -64,6 +67,16 @@ fn what_is_cracked_holds_until_a_throw_and_leaves_with_its_bonds() {
     let bonds = std::fs::read_to_string(folder.join("bonds.csv")).unwrap().lines().count() - 1;
     println!("{pieces} pieces and {bonds} bonds left the window");
     assert!(pieces > 10 && bonds >= pieces as usize - 1, "{pieces} pieces, {bonds} bonds");
+
+    // The command that the window names writes the same for Blender: pieces, bonds, and the script that joins them.
+    let words = done["export"]["done"]["command"].as_str().unwrap().split_whitespace().skip(1);
+    let mut again = Command::new(env!("CARGO_BIN_EXE_kintsugi"));
+    assert!(again.args(words).current_dir(&display.folder).stdout(Stdio::null()).status().unwrap().success());
+    for file in ["pieces.glb", "bonds.csv", "bonds_blender.py"] {
+        let both =
+            [&folder, &display.folder.join("held-again")].map(|at| std::fs::read(at.join(file)).unwrap());
+        assert!(both[0] == both[1], "{file} of the window is not that of its command");
+    }
     program.keys("Escape");
 
     // Load: a throw takes it apart, and what is anchored stays.

@@ -4,6 +4,7 @@
     pip install usd-core numpy
     python3 tests/openers/check_bonds.py out/ [--picture broken.png]
     blender -b --factory-startup --python tests/openers/check_bonds.py -- out/ [--picture broken.png]
+    BPY/bin/python tests/openers/check_bonds.py out/ [--picture broken.png]      # PyPI's bpy in place of Blender
 
 The first line reads every table that is in the folder: `bonds.usda` with Pixar's library (its validators, masses, that
 the two frames of each joint coincide in the world, break forces against the areas and strengths in `bonds.csv`),
@@ -13,12 +14,13 @@ pieces must stand on a floor as one; with thresholds a millionth as large they m
 metre. Whether they break by that fall with the thresholds as they are is said. It also measures what Blender's
 threshold is, on a block that hangs and one that sticks out. Ends with 1 if anything fails.
 
-Tried with usd-core 26.11 and with Blender 3.4.1 of Debian 12.
+Tried with usd-core 26.11, with Blender 3.4.1 of Debian 12, and with bpy 4.2.0.
 """
 
 import argparse
 import csv
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -293,7 +295,9 @@ def main():
                 print("bonds_blender.py: SKIPPED, there is no Blender")
     for text in wrong:
         print(f"WRONG {text}")
-    sys.exit(1 if wrong else 0)
+    sys.stdout.flush()
+    # bpy may crash while Python takes it down, and the status would be the crash's.
+    (os._exit if bpy else sys.exit)(1 if wrong else 0)
 
 
 main()

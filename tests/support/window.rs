@@ -289,11 +289,15 @@ impl Program<'_> {
         (folder, self.until("the exported pieces", |s| s["export"]["done"].is_object()))
     }
 
-    /// Exports what is shown as GLB with its bonds.
+    /// Exports what is shown as GLB with its bonds, for Blender.
     pub fn export_bonds(&mut self, name: &str) -> (PathBuf, Value) {
         let folder = self.open_export(name);
         self.press("export_handover");
         self.until("the options for other programs", |s| s["rects"]["export_bonds"].is_array());
+        self.press("export_target");
+        self.until("the targets", |s| s["rects"]["export_target: Blender"].is_array());
+        self.press("export_target: Blender");
+        self.until("the chosen target", |s| s["rects"]["export_target: Blender"].is_null());
         self.press("export_bonds");
         self.until("the strength of the bonds", |s| s["rects"]["export_strength"].is_array());
         // The panel grows while it unfolds, and takes the button along.

@@ -363,7 +363,7 @@ fn an_index_of_refraction_comes_back_from_usd_and_mtl() {
 fn usd_and_mtl_say_what_they_can_and_copy_the_files() {
     let first = full_file();
     let jpeg = first.data(&first.document["images"][0]["bufferView"]).to_vec();
-    let (what, _) = piece_of(&first.bytes());
+    let (mut what, _) = piece_of(&first.bytes());
     let (folder, notes) = written(&what, Format::Usda, "usd");
     let text = std::fs::read_to_string(folder.join("pieces.usda")).unwrap();
     for part in [
@@ -410,6 +410,13 @@ fn usd_and_mtl_say_what_they_can_and_copy_the_files() {
     assert_eq!(again.materials[0].maps[&crate::mesh::MapUse::Color].picture.bytes, jpeg);
     assert!(again.colors.iter().all(|color| *color == [255; 3]));
     std::fs::remove_dir_all(folder).unwrap();
+
+    // Blender takes a missing scale for 0 and shows no relief.
+    what.skins.get_mut(&None).unwrap().materials[0].normal_scale = 1.0;
+    let (folder, _) = written(&what, Format::Obj, "obj-whole");
+    let text = std::fs::read_to_string(folder.join("pieces.mtl")).unwrap();
+    std::fs::remove_dir_all(folder).unwrap();
+    assert!(text.contains("map_Bump -bm 1 Brick"), "{text}");
 }
 
 #[test]

@@ -213,12 +213,17 @@ fn write_materials(path: &Path, what: &Assembly, used: &Used) -> Result<Vec<Stri
         }
         if *side == Side::Inside && what.maps.contains_key(object) {
             let map = format!("{TEXTURES}/{}", what.inside_name(*object));
-            text += &format!("map_Kd {map}_color.png\nmap_Bump {map}_normal.png\n");
+            text += &format!("map_Kd {map}_color.png\n{} {map}_normal.png\n", bump(1.0));
         }
         text.push('\n');
     }
     std::fs::write(path, text).map_err(|e| ExportError::write(path, e))?;
     Ok(notes)
+}
+
+/// The statement of a normal map with its scale, which is written even where it is 1: without it Blender 4.2 takes 0.
+fn bump(scale: f64) -> String {
+    format!("map_Bump -bm {scale}")
 }
 
 /// The lines of an object's own material: opacity, the factors of its roughness and metal (the extension of MTL that Blender has,
@@ -250,9 +255,7 @@ fn described<'a>(material: &Material, file: &impl Fn(MapUse) -> Option<&'a str>)
         text += &map(MapUse::Color, "map_d");
     }
     text += &map(MapUse::Emissive, "map_Ke");
-    let slopes = material.normal_scale;
-    let bump = if slopes == 1.0 { "map_Bump".to_owned() } else { format!("map_Bump -bm {slopes}") };
-    text += &map(MapUse::Normal, &bump);
+    text += &map(MapUse::Normal, &bump(material.normal_scale));
     text += &map(MapUse::Normal, "norm");
     text
 }

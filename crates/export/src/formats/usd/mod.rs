@@ -193,10 +193,12 @@ fn write_piece(
     let (name, mass) = (piece.name(), what.mass(id));
     let (pivot, scale) = (piece.pivot(what.handover.pivot), piece.placing.scale * space.per_metre);
     let solid = mass.kg > 0.0;
-    let apis = if solid { "\"PhysicsRigidBodyAPI\", \"PhysicsMassAPI\"" } else { "" };
+    // The grammar of USD has no empty list here.
+    let bodily = "        prepend apiSchemas = [\"PhysicsRigidBodyAPI\", \"PhysicsMassAPI\"]\n";
+    let schemas = if solid { bodily } else { "" };
     let data =
         what.origins.get(&id).map_or(String::new(), |origin| custom_data(origin, piece.object.is_some()));
-    writeln!(out, "    def Xform \"{name}\" (\n        prepend apiSchemas = [{apis}]\n{data}    )\n    {{")?;
+    writeln!(out, "    def Xform \"{name}\" (\n{schemas}{data}    )\n    {{")?;
     if solid {
         let (m, [x, y, z, w]) = principal(&mass, scale);
         let centre = ((mass.centre - pivot) * scale).as_vec3();
@@ -445,6 +447,15 @@ mod tests {
         assert_eq!((opened("{"), opened("["), opened("(")), (opened("}"), opened("]"), opened(")")));
         assert!(folder.join("outside_0.png").is_file());
         std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_piece_without_mass_is_no_body_and_has_no_empty_list_of_schemas() {
+        let sheet = ExportPiece { shape: Arc::new(piece().shape.with_density(0.0)), ..piece() };
+        let (text, folder) = written("massless", &Assembly { pieces: vec![sheet], ..Assembly::default() });
+        std::fs::remove_dir_all(folder).unwrap();
+        assert!(text.contains("def Xform \"piece_000\" (\n    )\n"), "{text}");
+        assert!(!text.contains("apiSchemas = []") && !text.contains("RigidBodyAPI"), "{text}");
     }
 
     #[test]
