@@ -192,7 +192,9 @@ def gltf():
     })
     deep = {"nodes": [{"children": [k + 1]} for k in range(300)] + [{"mesh": 0}]}
     many = {"nodes": [{"mesh": 0, "translation": [k, 0, 0]} for k in range(150)], "scenes": [{"nodes": list(range(150))}]}
+    same = {"nodes": [{"mesh": 0} for _ in range(300)], "scenes": [{"nodes": list(range(300))}]}
     every("gltf", {
+        "coincident": with_data(root | same),
         "bad-deep": "[" * 4000,
         "bad-deep-objects": '{"a":' * 4000,
         "nodes-below-nodes": with_data(root | deep),

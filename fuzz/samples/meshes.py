@@ -35,6 +35,10 @@ def obj():
         "weights": lines(POINTS, "v {} {} {} 1.0") + OBJ_FACES,
         "continued": OBJ_POINTS + "f 1 \\\n3 \\\n2\nf \\\n\\\n1 2 4\nf 1 4 3\nf 2 3 4 \\",
         "groups": OBJ_POINTS + "o a\ng b c\ns 1\n" + OBJ_FACES + "s off\ng\no\n",
+        "objects-in-one-place": OBJ_POINTS + "".join(f"o p{k}\n{OBJ_FACES}" for k in range(300)),
+        "objects-that-cross": "".join(
+            lines([(x + k / 50, y, z) for x, y, z in POINTS], "v {} {} {}")
+            + f"o p{k}\n" + lines([[i + 1 + 4 * k for i in f] for f in FACES], "f {} {} {}") for k in range(30)),
         "normals-of-zero": OBJ_POINTS + "vn 0 0 0\nvn nan 0 1\nf 1//1 2//2 3//1\nf 1//2 3//2 4//9\n",
         "uvs-not-finite": OBJ_POINTS + "vt nan 1e39\nvt inf\nvt\nf 1/1 2/2 3/3\nf 1/1 2/2 4/-1\n",
         "bad-points-at-one-place": "v 0 0 0\n" * 6 + "f 1 2 3\nf 4 5 6\n" + OBJ,

@@ -24,6 +24,8 @@ mod questions;
 #[cfg(test)]
 mod reopening_tests;
 mod saving;
+#[cfg(test)]
+mod scenes_tests;
 mod selecting;
 mod sheet;
 mod starting;

@@ -293,7 +293,7 @@ fn is_folder(disk: &dyn Disk, path: &Path) -> io::Result<bool> {
 }
 
 /// Makes the folders that are missing; these, outermost first.
-fn make_parents(disk: &dyn Disk, folder: &Path) -> io::Result<Vec<PathBuf>> {
+pub(crate) fn make_parents(disk: &dyn Disk, folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut missing = Vec::new();
     for above in folder.ancestors() {
         if is_folder(disk, above)? {

@@ -169,21 +169,26 @@ impl Drop for FinePicture {
 impl FinePicture {
     /// Starts a worker that draws all subjects, each at `size` pixels.
     pub fn start(subjects: Vec<Subject>, size: [u32; 2]) -> Self {
-        let (sender, receiver) = mpsc::channel();
-        let given_up = Arc::new(AtomicBool::new(false));
-        let wish = Arc::clone(&given_up);
-        std::thread::spawn(move || {
+        Self::by(move |sender, given_up| {
             // In the threads that draw the window, its panels would wait for the stage of a pass that is under way; as
             // threads of their own, both have their share of the cores.
             let drawn = threads::alone(0, || {
                 // The channel is closed only when the picture was dropped.
-                refine(&subjects, size, &wish, |drawn| drop(sender.send(drawn)))
+                refine(&subjects, size, given_up, |drawn| drop(sender.send(drawn)))
             });
             if let Err(error) = drawn {
                 // The coarser picture stays on display.
                 tracing::warn!("no finer picture: {error}");
             }
-        });
+        })
+    }
+
+    /// A worker that sends what it draws until it is given up.
+    fn by(work: impl FnOnce(&mpsc::Sender<Accumulated>, &AtomicBool) + Send + 'static) -> Self {
+        let (sender, receiver) = mpsc::channel();
+        let given_up = Arc::new(AtomicBool::new(false));
+        let wish = Arc::clone(&given_up);
+        std::thread::spawn(move || work(&sender, &wish));
         Self { receiver, given_up, has_ended: false }
     }
 
@@ -430,6 +435,17 @@ mod tests {
         assert!(!draws && !session.picture.is_sharpening(), "it is not tried again");
         session.camera.orbit(0.3, 0.0);
         assert_eq!(shown(&mut session, FULL, [1, 1]).last().unwrap().0, FULL, "but the next one is");
+    }
+
+    #[test]
+    fn a_worker_that_panics_leaves_the_window_alive() {
+        let mut session = slow_session();
+        session.picture.draw_by(FinePicture::by(|_, _| panic!("a test asked for it")));
+        assert!(shown(&mut session, FULL, [1, 1]).is_empty(), "the coarse picture stays");
+        assert!(!session.wants_frames() && !session.is_waiting());
+        session.poll();
+        session.camera.orbit(0.3, 0.0);
+        assert_eq!(shown(&mut session, FULL, [1, 1]).last().unwrap().0, FULL, "the next one is drawn");
     }
 
     #[test]

@@ -5,8 +5,6 @@
 //! is not written.
 
 use std::{
-    collections::BTreeSet,
-    ffi::OsString,
     fs, io,
     path::{Path, PathBuf},
 };
@@ -34,6 +32,7 @@ use crate::{
     },
     export::{
         self, Aside, Assembly, Bond, ExportError, Format, MeshKind, SMALLEST_MESH, Watch,
+        disk::put_folder,
         touching::{SurfacePoints, pieces_beyond, sample_surface},
     },
     facade::{Pieces, Quiet},
@@ -150,60 +149,23 @@ impl Making<'_> {
 /// differs from them is kept as `arrays.before`, where no loader takes it for a break, and the answer is a line about it.
 fn put_meshes(from: &Path, to: &Path, arrays: &Path) -> Result<Option<String>, CliError> {
     let failed = |e: io::Error| CliError::from(ExportError::write(to, e));
-    if !to.is_dir() {
-        to.parent().map_or(Ok(()), fs::create_dir_all).map_err(failed)?;
-        return fs::rename(from, to).map(|()| None).map_err(failed);
-    }
-    for entry in fs::read_dir(to).map_err(failed)? {
-        let name = entry.map_err(failed)?.file_name();
-        if !is_piece(&name.to_string_lossy()) {
-            let name = name.to_string_lossy();
-            return Err(about(
-                to,
-                format!("{name} in it is of no data set; take it away, or give --out another place"),
-            ));
+    if to.is_dir() {
+        for entry in fs::read_dir(to).map_err(failed)? {
+            let name = entry.map_err(failed)?.file_name();
+            if !is_piece(&name.to_string_lossy()) {
+                let name = name.to_string_lossy();
+                return Err(about(
+                    to,
+                    format!("{name} in it is of no data set; take it away, or give --out another place"),
+                ));
+            }
         }
     }
-    if hold_the_same(from, to).map_err(failed)? {
-        return fs::remove_dir_all(from).map(|()| None).map_err(failed);
-    }
-    let kept = free_folder(arrays).map_err(failed)?;
-    fs::rename(to, &kept).map_err(failed)?;
-    if let Err(error) = fs::rename(from, to) {
-        // Otherwise the meshes stay under the name that keeps them.
-        let _ = fs::rename(&kept, to);
-        return Err(failed(error));
-    }
-    let (to, kept) = (to.display(), kept.display());
-    Ok(Some(format!("{to} held other meshes than this break has, which are kept as {kept}")))
-}
-
-/// Whether two folders have the same files, byte for byte.
-fn hold_the_same(a: &Path, b: &Path) -> io::Result<bool> {
-    let names = |folder: &Path| -> io::Result<BTreeSet<OsString>> {
-        fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name())).collect()
-    };
-    let all = names(a)?;
-    if all != names(b)? {
-        return Ok(false);
-    }
-    for name in all {
-        if fs::read(a.join(&name))? != fs::read(b.join(&name))? {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-/// A folder that is not there yet, beside `folder`; the folder above it is made.
-fn free_folder(folder: &Path) -> io::Result<PathBuf> {
-    folder.parent().map_or(Ok(()), fs::create_dir_all)?;
-    let name = folder.file_name().unwrap_or_default().to_string_lossy();
-    let names =
-        (1..1000).map(|i| if i == 1 { format!("{name}.before") } else { format!("{name}.before-{i}") });
-    let mut places = names.map(|name| folder.with_file_name(name));
-    let free = places.find(|place| place.symlink_metadata().is_err());
-    free.ok_or_else(|| io::Error::other("there are too many .before folders; take some away"))
+    let kept = put_folder(from, to, arrays)?;
+    Ok(kept.map(|kept| {
+        let (to, kept) = (to.display(), arrays.with_file_name(kept.file_name().unwrap_or_default()));
+        format!("{to} held other meshes than this break has, which are kept as {}", kept.display())
+    }))
 }
 
 /// Size of a file, bytes; 0 where there is none.

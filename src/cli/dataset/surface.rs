@@ -15,12 +15,15 @@ use glam::DVec3;
 use super::options::MeshFormat;
 use crate::{
     export::{ArrayDigest, ExportError, NamedArray, Numbers, PieceMesh},
+    files,
     geometry::Aabb,
     shape::Side,
 };
 
 /// End of a PLY file's header.
 const END: &str = "end_header\n";
+/// Largest file of a piece that is read, bytes.
+const LARGEST: u64 = 4 << 30;
 /// Bytes of a point and of a triangle in a PLY file.
 const POINT: usize = 24;
 const FACE: usize = 14;
@@ -148,7 +151,7 @@ impl Surface {
     /// A line that says what is wrong.
     pub fn read(folder: &Path, id: usize, format: MeshFormat) -> Result<Self, String> {
         let path = file_of(folder, id, format);
-        let bytes = fs::read(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+        let bytes = files::read(&path, LARGEST).map_err(|why| format!("{}: {why}", path.display()))?;
         let read = match format {
             MeshFormat::Obj => std::str::from_utf8(&bytes).ok().and_then(of_obj),
             MeshFormat::Ply => of_ply(&bytes),

@@ -11,10 +11,12 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::export::disk::UnderWay;
+use crate::{export::disk::UnderWay, files};
 
 /// Name of the note in the folder of a sweep.
 const NOTE: &str = ".kintsugi-begun.json";
+/// Largest note that is read, bytes.
+const LARGEST: u64 = 32 << 20;
 /// So often the program may end in a job.
 const MOST_ENDS: u32 = 2;
 /// Why a job has failed in which the program ended that often.
@@ -42,7 +44,8 @@ impl Begun {
     /// Reads the note that an earlier program left in a folder, if there is one.
     pub fn open(folder: &Path) -> Self {
         let path = folder.join(NOTE);
-        let left = fs::read(&path).ok().and_then(|bytes| serde_json::from_slice::<Note>(&bytes).ok());
+        let left =
+            files::read(&path, LARGEST).ok().and_then(|bytes| serde_json::from_slice::<Note>(&bytes).ok());
         let before = left.map(|note| Note { ends: note.ends.saturating_add(1), ..note }).unwrap_or_default();
         Self { _under_way: UnderWay::at(&path), path, before }
     }
@@ -55,6 +58,10 @@ impl Begun {
     /// Notes jobs that begin, in place of those before.
     pub fn begin(&self, jobs: &[usize]) {
         let ends = if self.before.jobs == jobs { self.before.ends } else { 0 };
+        // To write to a pipe of that name would wait for a reader.
+        if self.path.symlink_metadata().is_ok_and(|about| !about.is_file()) {
+            return;
+        }
         let note = serde_json::to_vec(&Note { jobs: jobs.to_vec(), ends }).unwrap_or_default();
         // Not flushed: what ends a program takes no bytes that it has written. A disk without room for the note has none for
         // the row either, which says so.
@@ -95,6 +102,13 @@ mod tests {
         assert_eq!(ends_in(&[7]), [6]);
         fs::write(folder.join(NOTE), "{\"jobs\": [1").unwrap();
         assert_eq!(ends_in(&[7]), [0; 0], "half a note says nothing");
+        #[cfg(unix)]
+        {
+            // Neither reading nor writing waits for whoever is at the other end of a pipe.
+            fs::remove_file(folder.join(NOTE)).unwrap();
+            assert!(std::process::Command::new("mkfifo").arg(folder.join(NOTE)).status().unwrap().success());
+            assert_eq!(ends_in(&[7]), [0; 0]);
+        }
         drop(Begun::open(&folder));
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 0, "jobs that are done leave no note");
         fs::remove_dir_all(folder).unwrap();

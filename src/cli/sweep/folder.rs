@@ -1,7 +1,7 @@
 //! The folder of a sweep or a data set: it belongs to one job file, and one process at a time writes to it.
 
 use std::{
-    fs::{self, File, TryLockError},
+    fs::{File, TryLockError},
     path::{Path, PathBuf},
 };
 
@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     cli::{CliError, input::about, make_folder},
     export::{ExportError, disk::clear_away},
+    files,
     scene::write_atomically,
 };
 
@@ -24,6 +25,9 @@ pub struct Kind {
 
 /// The folder of a sweep.
 pub const SWEEP: Kind = Kind { identity: "sweep.json", noun: "sweep" };
+
+/// Largest file that says whose folder it is, bytes: that of a data set names its meshes.
+const LARGEST: u64 = 64 << 20;
 
 const TABLE: &str = "table.csv";
 const ARROW: &str = "table.arrow";
@@ -113,8 +117,8 @@ pub fn table_in(folder: &Path) -> PathBuf {
 
 fn read(folder: &Path, kind: Kind) -> Result<Identity, CliError> {
     let Kind { identity, noun } = kind;
-    let bytes = fs::read(folder.join(identity))
-        .map_err(|e| about(folder, format!("there is no {noun} in it ({identity}: {e}); check the name")))?;
+    let bytes = files::read(&folder.join(identity), LARGEST)
+        .map_err(|why| about(folder, format!("there is no {noun} in it: {identity} {why}")))?;
     serde_json::from_slice(&bytes).map_err(|e| {
         about(folder, format!("{identity} is not what a {noun} writes ({e}); give --out another place"))
     })
@@ -166,6 +170,8 @@ fn is_same(folder: &Path, kind: Kind, identity: &Identity) -> Result<(), CliErro
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
@@ -194,6 +200,16 @@ mod tests {
         assert!(other(&|i| i.keep = vec!["report".into()]).contains("keeping nothing, not report"));
         assert!(other(&|i| i.dataset = Some(true.into())).contains("another [dataset] table"));
         fs::remove_file(home.join(SWEEP.identity)).unwrap();
+        // To read a pipe would wait for ever.
+        #[cfg(unix)]
+        for pipe in [SWEEP.identity, TABLE].map(|name| home.join(name)) {
+            use crate::cli::sweep::table::Table;
+            assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+            let of_table = || Table::open(&pipe).err().map(|error| error.to_string());
+            let read = if pipe.ends_with(TABLE) { of_table() } else { refused(&mine) };
+            assert!(read.as_ref().is_some_and(|why| why.contains("is not a regular file")), "{read:?}");
+            fs::remove_file(&pipe).unwrap();
+        }
         fs::write(home.join(TABLE), "x\n").unwrap();
         assert!(refused(&mine).unwrap().contains("that no sweep wrote"));
         fs::remove_dir_all(home).unwrap();

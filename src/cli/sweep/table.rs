@@ -6,7 +6,7 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    fs::{self, File, OpenOptions},
+    fs::{File, OpenOptions},
     io::Write as _,
     path::{Path, PathBuf},
 };
@@ -17,6 +17,7 @@ use super::arrow;
 use crate::{
     cli::{CliError, input::about},
     export::{ExportError, disk::put_listed},
+    files::{self, Unread},
     scene::{cell_as_it_was, cell_not_run, write_atomically},
 };
 
@@ -25,6 +26,8 @@ pub const JOB: &str = "job";
 /// Name of the column that says why a job failed.
 pub const ERROR: &str = "error";
 
+/// Largest table that is read, bytes: a million rows have one or two thousand million.
+const LARGEST: u64 = 4 << 30;
 const NO_TABLE: &str = "no sweep wrote this table; give --out another place";
 
 /// The first columns, in this order.
@@ -95,10 +98,10 @@ impl Table {
     /// [`CliError`] if it cannot be read or written, or is not a sweep's table.
     pub fn open(path: &Path) -> Result<Self, CliError> {
         let failed = |e: std::io::Error| ExportError::write(path, e);
-        let there = match fs::read(path) {
+        let there = match files::read(path, LARGEST) {
             Ok(bytes) => bytes,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
-            Err(error) => return Err(failed(error).into()),
+            Err(Unread::NotFound) => Vec::new(),
+            Err(why) => return Err(about(path, why)),
         };
         let whole = there.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
         let (columns, rows) = read(path, &there[..whole])?;
@@ -184,7 +187,7 @@ impl Table {
     /// # Errors
     /// [`CliError`] if the other table cannot be read or this one cannot be written.
     pub fn take_over(&mut self, other: &Path) -> Result<(), CliError> {
-        let bytes = fs::read(other).map_err(|e| about(other, e))?;
+        let bytes = files::read(other, LARGEST).map_err(|why| about(other, why))?;
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
         let (columns, rows) = read(other, &bytes[..whole])?;
         for row in &rows {
@@ -253,7 +256,7 @@ impl Table {
     }
 
     fn read_all(&self) -> Result<(Vec<String>, Vec<StringRecord>), CliError> {
-        let bytes = fs::read(&self.path).map_err(|e| about(&self.path, e))?;
+        let bytes = files::read(&self.path, LARGEST).map_err(|why| about(&self.path, why))?;
         read(&self.path, &bytes)
     }
 
@@ -319,6 +322,8 @@ fn encode(text: &mut Vec<u8>, row: &StringRecord) {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn row(cells: &[(&str, &str)]) -> Row {

@@ -53,9 +53,12 @@ fn may_be_replaced(path: &Path) -> io::Result<()> {
 /// folder.
 #[must_use]
 pub fn state_folder() -> PathBuf {
-    let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from);
-    let home = std::env::home_dir().map(|home| home.join(".local/state"));
-    // A relative path would be another folder wherever the program is started.
+    state_folder_of(std::env::var_os("XDG_STATE_HOME").map(PathBuf::from), std::env::home_dir())
+}
+
+fn state_folder_of(state: Option<PathBuf>, home: Option<PathBuf>) -> PathBuf {
+    let home = home.map(|home| home.join(".local/state"));
+    // A relative path, or an empty one, would be another folder wherever the program is started.
     let own = [state, home].into_iter().flatten().find(|folder| folder.is_absolute());
     own.map_or_else(|| std::env::temp_dir().join(of_this_user()), |folder| folder.join("kintsugi"))
 }
@@ -197,6 +200,20 @@ mod tests {
             (Some(of_host.clone()), Some(of_host))
         );
         fs::remove_dir_all(home).unwrap();
+    }
+
+    #[test]
+    fn a_home_that_is_empty_or_relative_is_none() {
+        let of = |state: Option<&str>, home: Option<&str>| {
+            state_folder_of(state.map(PathBuf::from), home.map(PathBuf::from))
+        };
+        let temporary = std::env::temp_dir().join(of_this_user());
+        for nowhere in [None, Some(""), Some("."), Some("home/me")] {
+            assert_eq!(of(nowhere, nowhere), temporary, "{nowhere:?}");
+            assert_eq!(of(nowhere, Some("/home/me")), Path::new("/home/me/.local/state/kintsugi"));
+            assert_eq!(of(Some("/state"), nowhere), Path::new("/state/kintsugi"));
+        }
+        assert!(temporary.is_absolute());
     }
 
     #[test]

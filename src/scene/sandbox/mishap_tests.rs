@@ -46,14 +46,17 @@ struct Trial {
     sandbox: Sandbox,
     gpu: Gpu,
     losses: u32,
-    /// Waits to the next loss come of it; `None`: nothing goes wrong.
+    /// Waits to the next loss come of it; `None`: no device is lost by itself.
     random: Option<u32>,
+    /// Losses that may be.
+    most: u32,
 }
 
 impl Trial {
     fn new(random: Option<u32>) -> Option<Self> {
         let gpu = Gpu::for_test()?;
-        let mut trial = Self { sandbox: shown(&gpu), gpu, losses: 0, random };
+        let most = if random.is_some() { u32::MAX } else { 0 };
+        let mut trial = Self { sandbox: shown(&gpu), gpu, losses: 0, random, most };
         trial.order();
         Some(trial)
     }
@@ -71,7 +74,7 @@ impl Trial {
             match act(&mut self.sandbox) {
                 Ok(done) => return done,
                 Err(error) => {
-                    assert!(error.is_loss() && self.random.is_some(), "{error}");
+                    assert!(error.is_loss() && self.losses < self.most, "{error}");
                     self.losses += 1;
                     self.gpu = Gpu::headless().unwrap();
                     self.sandbox.recover_on(&(&self.gpu).into()).unwrap();
@@ -111,6 +114,13 @@ impl Trial {
         self.does(|sandbox| sandbox.update_preview());
     }
 
+    /// A break and a step before and after it.
+    fn works_briefly(&mut self) {
+        self.steps(1);
+        self.breaks(0);
+        self.steps(1);
+    }
+
     /// An afternoon, in short.
     fn works(&mut self) {
         self.previews();
@@ -131,14 +141,14 @@ impl Trial {
     }
 }
 
-/// 40 devices, or as many as `KINTSUGI_LOSSES` says: opening the driver again takes more than a second each time.
+/// 20 devices, or as many as `KINTSUGI_LOSSES` says: opening the driver again takes more than a second each time.
 #[test]
 fn lost_devices_lose_nothing() {
     let Some(mut undisturbed) = Trial::new(None) else { return };
     undisturbed.works();
     let wanted = all_of(&undisturbed.sandbox);
     let (mut losses, mut random) = (0, 1);
-    let most = std::env::var("KINTSUGI_LOSSES").ok().and_then(|text| text.parse().ok()).unwrap_or(40);
+    let most = std::env::var("KINTSUGI_LOSSES").ok().and_then(|text| text.parse().ok()).unwrap_or(20);
     while losses < most {
         let mut trial = Trial::new(Some(random)).unwrap();
         trial.works();
@@ -146,6 +156,30 @@ fn lost_devices_lose_nothing() {
         println!("{} losses", trial.losses);
         (losses, random) = (losses + trial.losses, random + 1);
     }
+}
+
+/// The device is lost once, at each wait of the work in turn.
+#[test]
+fn every_wait_of_a_short_afternoon_may_be_the_last() {
+    let Some(mut undisturbed) = Trial::new(None) else { return };
+    undisturbed.works_briefly();
+    let wanted = all_of(&undisturbed.sandbox);
+    let mut waits = 0;
+    loop {
+        let mut trial = Trial::new(None).unwrap();
+        trial.most = 1;
+        trial.gpu.mishaps().lose_at_wait(waits + 1);
+        trial.works_briefly();
+        let left = trial.gpu.mishaps().call_off();
+        assert!(all_of(&trial.sandbox) == wanted, "the device was lost at wait {}", waits + 1);
+        if trial.losses == 0 {
+            assert!(left, "a device was lost at wait {} and nobody noticed", waits + 1);
+            break;
+        }
+        waits += 1;
+    }
+    println!("{waits} waits");
+    assert!(waits >= 3, "{waits}");
 }
 
 /// Refuses every allocation of `act` in turn, until it needs no more than were granted. How many there were.

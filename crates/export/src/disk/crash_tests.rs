@@ -7,6 +7,7 @@ use super::{
     MANIFEST,
     model::{Fault, Model},
     single::{Known, put_on, replace_on},
+    whole_folder::put_folder_on,
 };
 use crate::{Aside, disk::Disk as _};
 
@@ -437,6 +438,80 @@ fn a_file_that_is_replaced_is_the_earlier_one_or_the_new_one() {
     }
     println!("{calls} calls, {tried} faults");
     assert!(calls >= 4 && tried > 300, "{calls} calls, {tried} faults");
+}
+
+/// The meshes of a data set's break: nothing there, the same that a killed run put there, or somebody's own.
+#[test]
+fn a_folder_in_the_place_of_another_is_whole_and_the_other_one_is_kept() {
+    const FROM: &str = "/home/staging/meshes";
+    const TO: &str = "/home/set/0";
+    let mut tried = 0;
+    for there in [None, Some("new"), Some("mine")] {
+        let stage = |disk: &Model| {
+            // They may be there.
+            for folder in ["/home/staging", FROM] {
+                let _ = disk.make_folder(Path::new(folder));
+            }
+            ["a.obj", "b.obj"].iter().for_each(|name| disk.write(&format!("{FROM}/{name}"), "new", false));
+        };
+        let fresh = || {
+            let disk = Model::default();
+            ["/home", "/home/staging", FROM]
+                .iter()
+                .for_each(|folder| disk.make_folder(Path::new(folder)).unwrap());
+            if let Some(text) = there {
+                ["/home/set", TO].iter().for_each(|folder| disk.make_folder(Path::new(folder)).unwrap());
+                ["a.obj", "b.obj"].iter().for_each(|name| disk.write(&format!("{TO}/{name}"), text, false));
+            }
+            disk.settle();
+            stage(&disk);
+            disk
+        };
+        let put = |disk: &Model| {
+            put_folder_on(disk, Path::new(FROM), Path::new(TO), Path::new("/home/arrays/0")).map(drop)
+        };
+        // Both files of one kind, or none.
+        let now = |disk: &Model, told: &str| {
+            let files = disk.files();
+            let [a, b] = ["a.obj", "b.obj"].map(|name| files.get(&format!("{TO}/{name}")).cloned());
+            assert_eq!(a, b, "{told}: {files:#?}");
+            let mine = files.values().filter(|text| *text == "mine").count();
+            assert_eq!(mine, if there == Some("mine") { 2 } else { 0 }, "{told}: {files:#?}");
+            a
+        };
+        let disk = fresh();
+        disk.fail(usize::MAX, Fault::Kill);
+        put(&disk).unwrap();
+        assert_eq!(now(&disk, "without a fault").as_deref(), Some("new"));
+        let calls = disk.calls();
+        let losses = || POWER.iter().map(|(_, keep)| Some(keep)).chain([None]);
+        let faults = [Fault::Once(ErrorKind::StorageFull), Fault::From(ErrorKind::Other), Fault::Kill];
+        let all = faults.iter().flat_map(|fault| losses().map(move |loss| (*fault, loss)));
+        let all: Vec<_> = all.chain([(Fault::NoFolderFlush, None)]).collect();
+        for (n, (fault, loss)) in (1..=calls + 1).flat_map(|n| all.iter().map(move |fault| (n, *fault))) {
+            let disk = fresh();
+            disk.fail(n, fault);
+            let ended = put(&disk);
+            disk.restart();
+            if let Some(keep) = loss {
+                disk.lose_power(keep);
+            }
+            let told = format!("{there:?}: {fault:?} at call {n} of {calls} ({ended:?})");
+            let found = now(&disk, &told);
+            assert!(
+                found.is_none() || found.as_deref() == there || found.as_deref() == Some("new"),
+                "{told}"
+            );
+            assert!(ended.is_err() || found.as_deref() == Some("new"), "{told}: {found:?}");
+            // The next run makes the break again.
+            stage(&disk);
+            put(&disk).unwrap_or_else(|e| panic!("{told}: {e}"));
+            assert_eq!(now(&disk, &told).as_deref(), Some("new"), "{told}");
+            tried += 1;
+        }
+    }
+    println!("{tried} faults");
+    assert!(tried > 300, "{tried}");
 }
 
 #[test]

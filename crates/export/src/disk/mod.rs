@@ -11,6 +11,7 @@ mod manifest;
 mod model;
 mod single;
 mod under_way;
+mod whole_folder;
 
 use std::{
     any::Any,
@@ -26,6 +27,7 @@ pub use change::clear_away;
 pub use change::recover_folder;
 pub use single::{put_file, put_listed, put_new, replace_file};
 pub use under_way::{UnderWay, leave_nothing};
+pub use whole_folder::put_folder;
 pub(crate) use {
     change::{Change, STAGING, carry_out, recover, sweep_up},
     manifest::{MANIFEST, Manifest, is_below},

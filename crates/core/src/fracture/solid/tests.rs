@@ -135,3 +135,16 @@ fn what_is_small_joins_what_it_shares_most_with_or_goes() {
     let alone = vec![row(0.2)[0].clone(), row(0.2)[2].clone()];
     assert_eq!(assembled(alone, vec![0, 1, 2], voxels(1000)).parts.len(), 2);
 }
+
+#[test]
+fn a_mesh_that_does_not_fit_into_memory_is_refused_before_it_is_cut() {
+    assert!(check_memory(1000).is_ok());
+    let refused = check_memory(usize::MAX);
+    match memory::free() {
+        Some(_) => {
+            let told = refused.unwrap_err().to_string();
+            assert!(told.contains("GB are free") && told.contains("decimate"), "{told}");
+        }
+        None => assert!(refused.is_ok(), "where nobody tells what is free, nothing is refused"),
+    }
+}

@@ -38,7 +38,7 @@ pub struct MeshCheck {
     pub flat_triangles: u64,
     /// Triangles with the solid on their front side.
     pub inward_triangles: u64,
-    /// Triangles whose facing was tested: all, or an even sample of many.
+    /// Triangles whose facing was tested: all, or an even sample of many, or of such that lie behind too many others.
     pub asked: u64,
     /// Enclosed volume, cubic units of the positions.
     pub volume: f64,
@@ -106,11 +106,10 @@ impl MeshCheck {
             check.flat_triangles += u64::from((b - a).cross(c - a).length() <= flat);
         }
         let every = triangles.len().div_ceil(most.max(1)).max(1);
-        check.asked = triangles.len().div_ceil(every) as u64;
         let inward = Inward { steps: &[STEP * diagonal], flat: -1.0, points: 2 };
-        check.inward_triangles = inward
-            .find(positions, &triangles, &|i| if i % every == 0 { Ask::Well } else { Ask::Not })
-            .len() as u64;
+        let ask = |i: usize| if i.is_multiple_of(every) { Ask::Well } else { Ask::Not };
+        let (found, asked) = inward.find(positions, &triangles, &ask);
+        (check.inward_triangles, check.asked) = (found.len() as u64, asked);
         check
     }
 
@@ -167,7 +166,7 @@ impl MeshCheck {
         }
         let diagonal = diagonal_of(positions);
         let inward = Inward { steps: &[STEP * diagonal], flat: FLAT * diagonal, points: 1 };
-        for t in inward.find(positions, triangles, &|_| Ask::Well) {
+        for t in inward.find(positions, triangles, &|_| Ask::Well).0 {
             wrong[t as usize] = true;
         }
         (0..triangles.len() as u32).filter(|t| wrong[*t as usize]).collect()

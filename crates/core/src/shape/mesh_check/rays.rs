@@ -110,6 +110,12 @@ impl<'a> Rays<'a> {
         rays
     }
 
+    /// Triangles that a ray has to look at, on the mean over rays that begin at the triangles.
+    fn depth(&self) -> f64 {
+        let counts = || self.starts.windows(2).map(|pair| f64::from(pair[1] - pair[0]));
+        counts().map(|count| count * count).sum::<f64>() / self.items.len().max(1) as f64
+    }
+
     /// Whether `from` is inside: the ray along the axis has an odd number of intersections.
     #[must_use]
     pub fn is_inside(&self, from: DVec3) -> bool {
@@ -176,18 +182,23 @@ pub enum Ask {
     Well,
 }
 
+/// Triangles that all rays of a mesh may look at. Where thousands lie behind one another, as those of parts that pass through
+/// each other, fewer are asked: the time would grow with the square of their number.
+const MOST_LOOKS: f64 = 8e9;
+
 /// Barycentric coordinates of the tested points, the centre first.
 const POINTS: [[f64; 3]; 4] = [[1.0 / 3.0; 3], [0.7, 0.2, 0.1], [0.1, 0.7, 0.2], [0.2, 0.1, 0.7]];
 
 impl Inward<'_> {
-    /// Indices of inward triangles, ascending; `ask` says how thoroughly each is tested.
+    /// Indices of inward triangles, ascending, and how many were tested; `ask` says how thoroughly each is. Where the rays
+    /// would look at too many triangles, only every second of those that are to be tested is, or every third and so on.
     #[must_use]
     pub fn find(
         &self,
         positions: &[DVec3],
         triangles: &[[u32; 3]],
         ask: &(impl Fn(usize) -> Ask + Sync),
-    ) -> Vec<u32> {
+    ) -> (Vec<u32>, u64) {
         let rays = Rays::new(positions, triangles, 0);
         let faces_inward = |i: &u32| {
             let p = triangles[*i as usize].map(|v| positions[v as usize]);
@@ -225,14 +236,58 @@ impl Inward<'_> {
                 inside >= self.points
             })
         };
-        let all = (0..triangles.len() as u32).into_par_iter();
-        all.filter(|i| ask(*i as usize) != Ask::Not && faces_inward(i)).collect()
+        let mut asked: Vec<u32> =
+            (0..triangles.len() as u32).filter(|i| ask(*i as usize) != Ask::Not).collect();
+        let every = one_of(asked.len(), rays.depth());
+        if every > 1 {
+            asked = asked.into_iter().step_by(every).collect();
+        }
+        let count = asked.len() as u64;
+        (asked.into_par_iter().filter(faces_inward).collect(), count)
     }
+}
+
+/// Every how manyth of `asked` triangles is tested, so that rays which look at `depth` triangles each stay below
+/// [`MOST_LOOKS`].
+fn one_of(asked: usize, depth: f64) -> usize {
+    let looks = asked as f64 * POINTS.len() as f64 * depth;
+    (looks / MOST_LOOKS).ceil().max(1.0) as usize
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A heap of triangles behind one another took n^2; meshes that are not deep are asked as before.
+    #[test]
+    fn triangles_behind_one_another_are_asked_for_a_bounded_time() {
+        let heap = |count: u32| -> (Vec<DVec3>, Vec<[u32; 3]>) {
+            let corner = |i: u32| {
+                let [y, z] = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]][i as usize % 3];
+                DVec3::new(1e-5 * f64::from(i / 3), y, z)
+            };
+            (
+                (0..3 * count).map(corner).collect(),
+                (0..count).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect(),
+            )
+        };
+        let inward = Inward { steps: &[1e-7], flat: -1.0, points: 2 };
+        let asked = |count: u32| {
+            let (positions, triangles) = heap(count);
+            let (found, asked) = inward.find(&positions, &triangles, &|_| Ask::Once);
+            assert!(found.windows(2).all(|pair| pair[0] < pair[1]));
+            assert!(found.len() as u64 <= asked);
+            asked
+        };
+        assert_eq!([0, 1, 3000].map(asked), [0, 1, 3000]);
+        assert_eq!([one_of(4_000_000, 100.0), one_of(4_000_000, 1000.0), one_of(0, 0.0)], [1, 2, 1]);
+        let (positions, triangles) = heap(3000);
+        let depth = Rays::new(&positions, &triangles, 0).depth();
+        assert!(depth > 1500.0, "{depth}");
+        // A million of them, in one column, would be looked at 4e12 times.
+        let looks = |count: usize| (count / one_of(count, count as f64)) as f64 * count as f64 * 4.0;
+        assert!(looks(1_000_000) <= MOST_LOOKS && looks(50_000) <= MOST_LOOKS);
+    }
 
     fn number(i: u32) -> f64 {
         let mixed = i.wrapping_mul(2_654_435_761);

@@ -367,19 +367,19 @@ fn polygons(
             holes.push((region, nodes));
         }
     }
+    let laid = |polygon: &Polygon| {
+        let places: Vec<_> = polygon.outer.iter().map(|n| flat(*n)).collect();
+        let area = loop_area(&places);
+        (places, area)
+    };
+    // Once for all holes, since parts that pass through each other have hundreds in one triangle.
+    let laid: Vec<_> = if holes.is_empty() { Vec::new() } else { out.iter().map(laid).collect() };
     for (region, hole) in holes {
         let p = flat(hole[0]);
-        let area = |polygon: &Polygon| loop_area(&polygon.outer.iter().map(|n| flat(*n)).collect::<Vec<_>>());
-        let holder = (0..out.len())
-            .filter(|k| out[*k].region == region)
-            .filter(|k| holds(&out[*k].outer.iter().map(|n| flat(*n)).collect::<Vec<_>>(), p))
-            .min_by(|a, b| area(&out[*a]).total_cmp(&area(&out[*b])));
-        let any = || {
-            (0..out.len())
-                .filter(|k| out[*k].region == region)
-                .max_by(|a, b| area(&out[*a]).total_cmp(&area(&out[*b])))
-        };
-        let holder = holder.or_else(any).ok_or(Tangle::Open)?;
+        let of_region = || (0..out.len()).filter(|k| out[*k].region == region);
+        let by_area = |a: &usize, b: &usize| laid[*a].1.total_cmp(&laid[*b].1);
+        let holder = of_region().filter(|k| holds(&laid[*k].0, p)).min_by(by_area);
+        let holder = holder.or_else(|| of_region().max_by(by_area)).ok_or(Tangle::Open)?;
         out[holder].holes.push(hole);
     }
     Ok(out)

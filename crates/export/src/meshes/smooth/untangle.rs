@@ -172,7 +172,7 @@ impl<'a> Folding<'a> {
         let Untangled { positions, triangles, .. } = &self.mesh;
         let inward = Inward { steps: &[ABOVE * self.least], flat: self.least, points: 1 };
         let tame = tame(self.faces, positions, triangles);
-        inward.find(positions, triangles, &|t: usize| if tame[t] { Ask::Not } else { Ask::Once })
+        inward.find(positions, triangles, &|t: usize| if tame[t] { Ask::Not } else { Ask::Once }).0
     }
 
     /// Moves the vertices of bad triangles, or `all`, towards their corners. Returns the changed faces.
