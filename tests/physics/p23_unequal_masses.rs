@@ -37,7 +37,7 @@ pub fn holds(ways: Ways) {
         let Some(mut sandbox) = open(ways.of(pair(&mesh, size, physics_level, 1000.0))) else { return };
         let start = positions(&sandbox);
         let mut moved = [0.0f64; 2];
-        for _ in 0..30 {
+        for _ in 0..20 {
             play(&mut sandbox, 0.1);
             let now = positions(&sandbox);
             moved = [0, 1].map(|k| moved[k].max(now[k].distance(start[k]) / size));

@@ -52,7 +52,7 @@ fn rough_pieces_stay_where_they_were_made_by_every_finder() {
             [("builtin:statue", 0.2, 7), ("builtin:pig", 1.0, 6), ("builtin:vase", 5.0, 7)]
         {
             let Some(mut sandbox) = open(ways.of(broken(mesh, size, level))) else { return };
-            play(&mut sandbox, 0.5);
+            play(&mut sandbox, 0.25);
             let (pieces, speed) = (sandbox.bodies().len(), fastest(&sandbox) / size);
             println!(
                 "P26 by {contacts}: {mesh} of {size} m: {pieces} pieces, {speed:.1e} sizes a second (2e-6)"
