@@ -259,7 +259,8 @@ fn the_blow_breaks_the_object_that_it_hits() {
     assert_eq!(of.into_iter().collect::<Vec<_>>(), ["Table", "Vase"]);
 }
 
-/// A box without its bottom, and one in whose seams corners are a millionth apart, keep triangles and texture.
+/// A box without its bottom, the same with a bar through the hole, and one in whose seams corners are a millionth apart, keep
+/// triangles and texture, and no space counts twice.
 #[test]
 fn a_hole_and_loose_seams_cost_no_texture() {
     let home = folder("back-healed");
@@ -273,6 +274,16 @@ fn a_hole_and_loose_seams_cost_no_texture() {
             !(line.starts_with("f ") && (9..=12).contains(&faces))
         })
         .fold(String::new(), |all, line| all + line + "\n");
+    let mut through = open.clone();
+    for i in 0..8 {
+        let at = |axis: usize, ends: [f64; 2]| if i >> axis & 1 == 1 { ends[1] } else { ends[0] };
+        let p = [at(0, [0.3, 0.6]), at(1, [-0.25, 0.6]), at(2, [0.35, 0.55])];
+        writeln!(through, "v {} {} {}", p[0], p[1], p[2]).unwrap();
+    }
+    for face in [[1, 3, 4, 2], [5, 6, 8, 7], [1, 2, 6, 5], [3, 7, 8, 4], [1, 5, 7, 3], [2, 4, 8, 6]] {
+        // The box has 54 corners.
+        writeln!(through, "f {}", face.map(|i| format!("{}/1", i + 54)).join(" ")).unwrap();
+    }
     let mut corner = 0;
     let loose = whole.lines().fold(String::new(), |mut all, line| {
         let moved = line.strip_prefix("v ").map(|numbers| {
@@ -286,7 +297,11 @@ fn a_hole_and_loose_seams_cost_no_texture() {
         all += moved.as_deref().unwrap_or(line);
         all + "\n"
     });
-    for (name, mesh, healed) in [("open", open, "cap_holes"), ("loose", loose, "welded_corners")] {
+    for (name, mesh, healed, volume) in [
+        ("open", open, "cap_holes", 1.0),
+        ("through", through, "cap_holes", 1.0 + 0.3 * 0.2 * 0.25),
+        ("loose", loose, "welded_corners", 1.0),
+    ] {
         let (file, out) = (home.join(format!("{name}.obj")), home.join(name));
         std::fs::write(&file, mesh).unwrap();
         let words =
@@ -300,7 +315,7 @@ fn a_hole_and_loose_seams_cost_no_texture() {
         assert!(health[healed].as_u64().unwrap() > 0, "{name}: {health}");
         assert_eq!(meshes["kind"], "original", "{name}");
         assert_eq!(meshes["watertight"], meshes["meshes"], "{name}");
-        assert!((meshes["volume"].as_f64().unwrap() - 1.0).abs() < 1e-4, "{name}: {meshes}");
+        assert!((meshes["volume"].as_f64().unwrap() - volume).abs() < 1e-4, "{name}: {meshes}");
         let coordinates = std::fs::read_to_string(out.join("pieces.obj")).unwrap();
         assert!(coordinates.lines().any(|line| line.starts_with("vt ")), "{name}");
     }

@@ -4,7 +4,7 @@
 //! oriented if possible, with outermost parts facing outward, and the findings. Vertices keep their own colours and
 //! texture coordinates.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::atomic::AtomicBool};
 
 use super::{
     Mesh,
@@ -57,7 +57,8 @@ pub struct HealthReport {
     pub unorientable_components: usize,
     /// Parts inside another part that enclose space in the opposite orientation: voids.
     pub voids: usize,
-    /// Whether the surface has no boundary, counted with orientation: inside and outside are well defined everywhere.
+    /// Whether the surface has no boundary, counted with orientation: inside and outside are well defined everywhere. Caps
+    /// do not count, even where parts were united with them.
     pub closed: bool,
     /// Holes that meshes cut from the object's own triangles have closed by caps: all of them, or none, if a hole is
     /// neither flat nor small.
@@ -95,13 +96,14 @@ pub struct HealthReport {
 pub struct UnionReport {
     /// Parts that another one cut, or that lay inside another, and are one with it now.
     pub united_parts: usize,
-    /// Parts that overlap and could not be united, since they do not meet in whole lines: what overlaps counts twice.
+    /// Parts that overlap and could not be united, since they do not meet in whole lines, or since the mesh has holes that
+    /// caps do not close: what overlaps counts twice.
     pub left_parts: usize,
     /// Parts that passed through themselves, and are one surface round all that they enclose now.
     pub united_alone: usize,
     /// Parts that pass through themselves and could not be united: what they enclose twice counts twice.
     pub left_alone: usize,
-    /// Triangles of the whole mesh before.
+    /// Triangles of the whole mesh before, with caps on its holes.
     pub triangles_before: usize,
     /// Triangles of the whole mesh after.
     pub triangles_after: usize,
@@ -125,12 +127,15 @@ pub fn check(mesh: &Mesh) -> Checked {
 /// Like [`check`], unless `progress` is cancelled: what it answers then means nothing.
 #[must_use]
 pub fn check_while(mesh: &Mesh, progress: &Progress) -> Checked {
-    let Some((mut out, mut report, outward)) = healed(mesh, progress).filter(|_| !progress.is_cancelled())
-    else {
+    let Some(healed) = healed(mesh, progress).filter(|_| !progress.is_cancelled()) else {
         return Checked::default();
     };
-    if report.closed && (report.components > 1 || report.non_manifold_edges + report.crossing_pairs > 0) {
-        out = with_parts_united(out, &mut report, progress);
+    let Healed { mesh: mut out, with_caps, mut report, outward } = healed;
+    let may_overlap = report.components > 1 || report.non_manifold_edges + report.crossing_pairs > 0;
+    let closed = if report.closed { Some(&out) } else { with_caps.as_ref() };
+    // Where nothing is united, the voxels and the meshes close the holes on their own.
+    if may_overlap && let Some(united) = closed.and_then(|whole| united(whole, &mut report, progress)) {
+        out = united;
     }
     write_notes(&mut report, &outward);
     (out, report)
@@ -139,12 +144,21 @@ pub fn check_while(mesh: &Mesh, progress: &Progress) -> Checked {
 /// The mesh of [`check`], but with parts that pass through each other as they are.
 #[must_use]
 pub(crate) fn check_apart(mesh: &Mesh) -> Mesh {
-    healed(mesh, &Progress::default()).map_or_else(Mesh::default, |healed| healed.0)
+    healed(mesh, &Progress::default()).map_or_else(Mesh::default, |healed| healed.mesh)
 }
 
-/// What [`check_while`] does to each part by itself, the findings, and those about parts within parts; nothing where
-/// `progress` is cancelled.
-fn healed(mesh: &Mesh, progress: &Progress) -> Option<(Mesh, HealthReport, orient::Outward)> {
+/// A mesh of which each part was healed by itself.
+struct Healed {
+    mesh: Mesh,
+    /// The same with caps, where those close all its holes.
+    with_caps: Option<Mesh>,
+    report: HealthReport,
+    /// Findings about parts within parts.
+    outward: orient::Outward,
+}
+
+/// What [`check_while`] does to each part by itself; nothing where `progress` is cancelled.
+fn healed(mesh: &Mesh, progress: &Progress) -> Option<Healed> {
     let mut report = HealthReport {
         triangles: mesh.triangles.len(),
         vertices: mesh.positions.len(),
@@ -211,13 +225,16 @@ fn healed(mesh: &Mesh, progress: &Progress) -> Option<(Mesh, HealthReport, orien
     progress.go_on()?;
     let outward = orient::face_outward(&mut triangles, &parts, &points);
     progress.go_on()?;
-    let part_of = parts.numbers();
-    let part_of = |t: u32| part_of.get(t as usize).copied().unwrap_or_default();
-    report.crossing_pairs = crossing_pairs(&triangles, &points, &part_of, progress);
-    progress.go_on()?;
     report.voids = outward.voids;
     report.flipped_triangles = triangles.iter().zip(&as_read).filter(|(a, b)| !same_turn(**a, **b)).count();
     count_edges(&mut report, &edges, &as_read, &triangles, repair.weld.welded_count);
+    let part_of = parts.numbers();
+    let part_of = |t: u32| part_of.get(t as usize).copied().unwrap_or_default();
+    // Of closed parts, the union finds those that pass through others.
+    let open_parts = if report.closed { 0 } else { parts.count() };
+    let crossed: Vec<AtomicBool> = std::iter::repeat_with(AtomicBool::default).take(open_parts).collect();
+    report.crossing_pairs = crossing_pairs(&triangles, &points, &part_of, &crossed, progress);
+    progress.go_on()?;
 
     let areas: Vec<f64> = triangles
         .par_iter()
@@ -254,6 +271,7 @@ fn healed(mesh: &Mesh, progress: &Progress) -> Option<(Mesh, HealthReport, orien
     report.volume =
         triangles.iter().map(|t| orient::cone_volume(t.map(|i| points[i as usize] - centre))).sum();
     report.volume_of = if report.closed { "closed mesh" } else { "open mesh" }.into();
+    let mut with_caps = None;
     if !report.closed
         && report.unorientable_components == 0
         && !progress.is_cancelled()
@@ -262,13 +280,26 @@ fn healed(mesh: &Mesh, progress: &Progress) -> Option<(Mesh, HealthReport, orien
         let corner = |i: u32| DVec3::from_array(whole.positions[i as usize].map(f64::from)) - centre;
         report.volume = whole.triangles.iter().map(|t| orient::cone_volume(t.map(corner))).sum();
         (report.cap_holes, report.volume_of) = (holes, "mesh with caps".into());
+        with_caps = Some(whole);
     }
-    Some((out, report, outward))
+    let left_parts = crossed.into_iter().map(AtomicBool::into_inner).filter(|crossed| *crossed).count();
+    if with_caps.is_none() && left_parts > 0 {
+        report.union = Some(UnionReport {
+            left_parts,
+            triangles_before: out.triangles.len(),
+            triangles_after: out.triangles.len(),
+            volume_before: report.volume,
+            volume_after: report.volume,
+            ..UnionReport::default()
+        });
+    }
+    Some(Healed { mesh: out, with_caps, report, outward })
 }
 
-/// The mesh with parts that pass through each other united, and its figures in the report.
-fn with_parts_united(mesh: Mesh, report: &mut HealthReport, progress: &Progress) -> Mesh {
-    let found = unite(&mesh, report.crossing_pairs > 0, progress);
+/// A mesh that is closed, with parts that pass through each other united, and its figures in the report; `None` where
+/// nothing is united.
+fn united(mesh: &Mesh, report: &mut HealthReport, progress: &Progress) -> Option<Mesh> {
+    let found = unite(mesh, report.crossing_pairs > 0, progress);
     let mut union = UnionReport {
         united_parts: found.parts,
         left_parts: found.left,
@@ -281,7 +312,7 @@ fn with_parts_united(mesh: Mesh, report: &mut HealthReport, progress: &Progress)
     };
     let Some(mut united) = found.mesh else {
         report.union = (found.left + found.left_alone > 0).then_some(union);
-        return mesh;
+        return None;
     };
     let mut out = Mesh {
         triangles: std::mem::take(&mut united.triangles),
@@ -301,7 +332,7 @@ fn with_parts_united(mesh: Mesh, report: &mut HealthReport, progress: &Progress)
     report.area = out.triangles.iter().map(|t| area(corners(t))).sum();
     (union.triangles_after, union.volume_after) = (out.triangles.len(), report.volume);
     report.union = Some(union);
-    out
+    Some(out)
 }
 
 /// Whether two triangles of the same vertices have the same orientation.
@@ -450,8 +481,13 @@ fn write_notes(report: &mut HealthReport, outward: &orient::Outward) {
         many(r.crossing_pairs, "pair of triangles meets", "pairs of triangles meet"),
         if union.left_alone == 1 { "it encloses" } else { "they enclose" }
     );
-    let overlapping = "# pass through each other and cannot be united: what overlaps counts twice, also in meshes cut from it; \
-                       unite the parts in a modelling program, or take smooth meshes.";
+    let overlapping = if r.closed || r.cap_holes > 0 {
+        "# pass through each other and cannot be united: what overlaps counts twice, also in meshes cut from it; \
+         unite the parts in a modelling program, or take smooth meshes."
+    } else {
+        "# pass through each other and cannot be united, since the mesh is open and caps do not close it: what overlaps \
+         counts twice in its volume; close the holes, or unite the parts, in a modelling program."
+    };
     let of_parts =
         ["part that lies in another or passes through it is", "parts that pass through each other are"];
     let alone = ["part that passes through itself is", "parts that pass through themselves are"];

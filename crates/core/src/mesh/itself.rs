@@ -1,10 +1,13 @@
 //! Finds surfaces that pass through themselves.
 //!
 //! In: triangles with welded vertices, and the part of each. Out: the number of pairs of triangles of one part that share
-//! no vertex and pass through each other. Pairs that only touch, or lie in one plane, do not count.
+//! no vertex and pass through each other; where it is asked for, the parts that pass through others. Pairs that only touch,
+//! or lie in one plane, do not count.
 //!
 //! The triangles lie in the order of a curve through space. Eight of them make a run, eight runs the next level, and so on;
 //! the boxes of eight neighbours are compared at once. Each run looks for pairs with itself and with later runs.
+
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -23,11 +26,13 @@ const IN_PLANE: f64 = 1e-9;
 /// Places along the longest side by which triangles are ordered.
 const PLACES: f64 = 1023.0;
 
-/// The number of pairs. `part` gives the part of a triangle.
+/// The number of pairs. `part` gives the part of a triangle. `crossed` has a flag for each part, set where it passes through
+/// another one, or is empty if nobody asks for that.
 pub(super) fn crossing_pairs(
     triangles: &[[u32; 3]],
     points: &[DVec3],
     part: &(dyn Fn(u32) -> u32 + Sync),
+    crossed: &[AtomicBool],
     progress: &Progress,
 ) -> usize {
     let bounds = |t: &[u32; 3]| Aabb::of(t.map(|v| points[v as usize]));
@@ -57,9 +62,20 @@ pub(super) fn crossing_pairs(
         let mut count = 0;
         let look = |a: usize, b: usize| {
             let [one, other] = [triangles[a], triangles[b]];
-            if !share_a_vertex(one, other) && part(number(a)) == part(number(b)) {
-                let [a, b] = [one, other].map(|t| t.map(|v| points[v as usize]));
-                count += usize::from(passes(a, b) || passes(b, a));
+            if share_a_vertex(one, other) {
+                return;
+            }
+            let parts = [a, b].map(|place| part(number(place)));
+            let is_one = parts[0] == parts[1];
+            let flags = || parts.iter().filter_map(move |part| crossed.get(*part as usize));
+            if !is_one && flags().all(|flag| flag.load(Ordering::Relaxed)) {
+                return;
+            }
+            let [a, b] = [one, other].map(|t| t.map(|v| points[v as usize]));
+            let passes = passes(a, b) || passes(b, a);
+            count += usize::from(passes && is_one);
+            if passes && !is_one {
+                flags().for_each(|flag| flag.store(true, Ordering::Relaxed));
             }
         };
         wide(Meeting { levels: &levels, run, look });
@@ -211,7 +227,7 @@ mod tests {
     };
 
     fn pairs(triangles: &[[u32; 3]], points: &[DVec3]) -> usize {
-        crossing_pairs(triangles, points, &|_| 0, &Progress::default())
+        crossing_pairs(triangles, points, &|_| 0, &[], &Progress::default())
     }
 
     /// The number of pairs by comparing all, edge by edge.
@@ -262,11 +278,20 @@ mod tests {
             let some = &triangles[..count];
             assert_eq!(pairs(some, &points), plainly(some, &points), "{count}");
         }
-        assert_eq!(
-            crossing_pairs(&triangles, &points, &|t| t, &Progress::default()),
-            0,
-            "parts of one triangle"
-        );
+        let crossed: Vec<AtomicBool> = triangles.iter().map(|_| AtomicBool::default()).collect();
+        for crossed in [&crossed[..0], &crossed[..]] {
+            let count = crossing_pairs(&triangles, &points, &|t| t, crossed, &Progress::default());
+            assert_eq!(count, 0, "parts of one triangle");
+        }
+        let alone = |t: usize| {
+            let rest: Vec<[u32; 3]> =
+                triangles.iter().enumerate().filter(|(k, _)| *k != t).map(|(_, t)| *t).collect();
+            plainly(&rest, &points)
+        };
+        let all = plainly(&triangles, &points);
+        for t in (0..triangles.len()).step_by(97) {
+            assert_eq!(crossed[t].load(Ordering::Relaxed), alone(t) < all, "part {t}");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Unites closed parts of a mesh that pass through each other or through themselves.
 //!
-//! In: a closed mesh whose outermost parts face outward. Out: the same mesh with one surface round all parts that
+//! In: a closed mesh, if need be by caps, whose outermost parts face outward. Out: the same mesh with one surface round all parts that
 //! overlap, made of the file's own triangles: they are cut along the lines where two sheets meet, and what lies inside of
 //! a part is left out. New vertices have attributes mixed of the corners of their triangle.
 //!

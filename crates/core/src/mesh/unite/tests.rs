@@ -1,5 +1,8 @@
 use super::*;
-use crate::mesh::{HealthReport, Part, builtin, check};
+use crate::{
+    mesh::{HealthReport, Part, builtin, check},
+    shape::PieceMesh,
+};
 
 /// A box with a vertex for each corner.
 fn block(low: [f64; 3], high: [f64; 3]) -> Mesh {
@@ -12,6 +15,13 @@ fn block(low: [f64; 3], high: [f64; 3]) -> Mesh {
     let quads = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
     let triangles = quads.into_iter().flat_map(|[a, b, c, d]| [[a, b, c], [a, c, d]]).collect();
     Mesh { positions: (0..8).map(corner).collect(), triangles, ..Mesh::default() }
+}
+
+/// The same without its face at the high end of x.
+fn open_block(low: [f64; 3], high: [f64; 3]) -> Mesh {
+    let mut mesh = block(low, high);
+    mesh.triangles.truncate(10);
+    mesh
 }
 
 /// A ball of `rows` times `2 rows` quads.
@@ -87,6 +97,67 @@ fn two_boxes_pushed_into_each_other_are_one() {
         assert!((volume_of(&out) - wanted).abs() < 1e-5);
         assert_eq!(union.triangles_before, 24);
         assert!(union.united_parts > 0 && union.volume_before > wanted + 0.01, "{union:?}");
+    }
+}
+
+/// Fails where parts are looked at without their caps, or where what was united has none.
+#[test]
+fn an_open_box_and_what_passes_through_it_are_one_with_its_cap() {
+    let open = open_block([0.0; 3], [1.0; 3]);
+    // A bar through two walls, one through the cap, an open one through both, a box inside, and an open one through a wall.
+    for (other, holes, wanted) in [
+        (block([0.3, -0.5, 0.35], [0.6, 1.5, 0.55]), 1, 1.0 + 0.3 * 0.2),
+        (block([0.5, 0.3, 0.35], [1.5, 0.6, 0.55]), 1, 1.0 + 0.5 * 0.3 * 0.2),
+        (open_block([-0.5, 0.25, 0.3], [1.5, 0.5, 0.6]), 2, 1.0 + 0.25 * 0.3),
+        (block([0.25; 3], [0.5; 3]), 1, 1.0),
+        (open_block([0.35, 0.3, -0.5], [0.6, 0.75, 0.5]), 2, 1.0 + 0.25 * 0.45 * 0.5),
+    ] {
+        let all = [open.clone(), other];
+        let (out, report) = united(&all);
+        let union = report.union.clone().unwrap();
+        assert!((report.volume - wanted).abs() < 1e-5, "{} of {wanted}", report.volume);
+        assert!((volume_of(&out) - wanted).abs() < 1e-5);
+        assert_eq!(
+            (report.cap_holes, report.volume_of.as_str(), report.closed),
+            (holes, "mesh with caps", false)
+        );
+        assert!(union.united_parts > 0 && union.triangles_before == 24, "{union:?}");
+        assert!(union.volume_before > wanted + 0.01, "{union:?}");
+        assert!(report.notes.iter().any(|note| note.contains("pass")), "{:?}", report.notes);
+        // What is cut into pieces.
+        let surface = PieceMesh::imported(&joined(&all), 1.0).unwrap();
+        let pieces: f64 = surface.corners_of_triangles().map(cone_volume).sum();
+        assert!((pieces - wanted).abs() < 1e-5, "{pieces} of {wanted}");
+    }
+}
+
+#[test]
+fn an_open_box_beside_another_one_stays_as_it_was_read() {
+    // Apart, and with a whole shared face, the second time with the cap in it.
+    for (low, high) in
+        [([2.0; 3], [3.0; 3]), ([0.0, 1.0, 0.0], [1.0, 2.0, 1.0]), ([1.0, 0.0, 0.0], [2.0, 1.0, 1.0])]
+    {
+        let both = joined(&[open_block([0.0; 3], [1.0; 3]), block(low, high)]);
+        let (out, report) = check(&both);
+        assert_eq!((out.triangles, &report.union), (both.triangles.clone(), &None), "{:?}", report.notes);
+    }
+}
+
+/// A hole that is neither flat nor small has no cap, so that nothing is united.
+#[test]
+fn overlaps_of_a_mesh_that_stays_open_are_told_of() {
+    let mut open = open_block([0.0; 3], [1.0; 3]);
+    open.positions[7][0] = 1.3;
+    let passing = block([0.3, -0.5, 0.35], [0.6, 1.5, 0.55]);
+    for (other, left) in
+        [(passing, Some(2)), (block([0.3; 3], [0.6, 0.5, 0.55]), None), (block([2.0; 3], [3.0; 3]), None)]
+    {
+        let both = joined(&[open.clone(), other]);
+        let (out, report) = check(&both);
+        assert_eq!((out.triangles.len(), report.cap_holes), (both.triangles.len(), 0));
+        assert_eq!(report.union.map(|union| union.left_parts), left, "{:?}", report.notes);
+        let told = |note: &String| note.contains("caps do not close it: what overlaps counts twice");
+        assert_eq!(report.notes.iter().any(told), left.is_some(), "{:?}", report.notes);
     }
 }
 
@@ -210,14 +281,18 @@ fn new_corners_show_what_their_triangle_shows() {
 
 #[test]
 fn a_part_that_passes_through_itself_is_left_and_told_of() {
-    // A ball of which one half was pushed through the other, with a box across the fold.
+    // A ball of which one half was pushed through the other, with a box across the fold, closed by itself or by a cap.
     let mut folded = ball([0.0; 3], 1.0, 12);
     folded.positions.iter_mut().for_each(|p| p[1] = if p[1] > 0.5 { 0.5 - 4.5 * (p[1] - 0.5) } else { p[1] });
-    let both = joined(&[folded, block([-0.3, -2.0, -0.2], [0.35, 2.0, 0.25])]);
-    let (out, report) = check(&both);
-    assert_eq!(out.triangles.len(), both.triangles.len());
-    assert_eq!(report.union.map(|union| union.left_parts), Some(2), "{:?}", report.notes);
-    assert!(report.notes.iter().any(|note| note.contains("cannot be united")), "{:?}", report.notes);
+    for across in [block, open_block] {
+        let both = joined(&[folded.clone(), across([-0.3, -2.0, -0.2], [0.35, 2.0, 0.25])]);
+        let (out, report) = check(&both);
+        assert_eq!(out.triangles.len(), both.triangles.len());
+        assert_eq!(report.union.map(|union| union.left_parts), Some(2), "{:?}", report.notes);
+        let told =
+            |note: &String| note.contains("cannot be united: what overlaps counts twice, also in meshes");
+        assert!(report.notes.iter().any(told), "{:?}", report.notes);
+    }
 }
 
 #[test]
