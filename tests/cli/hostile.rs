@@ -292,7 +292,9 @@ fn small_hostile_files_end_within_two_seconds_and_a_gigabyte() {
         let took = start.elapsed().as_secs_f64();
         let last = err.lines().last().unwrap_or("");
         println!("{name}: {took:.2} s, code {code}: {last}");
-        assert!(code == 0 || code == 2, "{name} ended with {code}: {err}");
+        // Many parts in one place are an object like any other.
+        let is_read = ["coincident.gltf", "objects.obj", "meshes.usda", "models.fbx"].contains(&name);
+        assert!(code == 0 || (code == 2 && !is_read), "{name} ended with {code}: {err}");
         assert!(took < limit, "{name} took {took:.2} s: {err}");
     }
 }

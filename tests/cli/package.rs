@@ -287,7 +287,7 @@ fn an_archive_for_windows_has_the_program_its_scenes_and_texts() {
 }
 
 #[test]
-fn a_program_that_is_missing_or_obeys_tests_is_built_before_it_is_packed() {
+fn the_program_is_brought_up_to_date_before_it_is_packed() {
     if !has("python3") {
         return skip::note("packages need python3: apt-get install python3");
     }
@@ -320,18 +320,22 @@ esac
     let said = std::fs::read_to_string(home.join("built")).unwrap();
     assert!(said.starts_with("build --release --bin kintsugi --manifest-path "), "{said}");
     let (built, err) = packed(&["tar"]);
-    assert_eq!((built, err.lines().count()), (1, 1), "a clean program is taken as it is: {err}");
+    assert_eq!(
+        (built, err.lines().count()),
+        (2, 2),
+        "cargo decides whether the program is up to date: {err}"
+    );
     let tests = [of_aarch64(), b"KINTSUGI_MISHAPS".to_vec()].concat();
     std::fs::write(&program, &tests).unwrap();
-    assert_eq!(packed(&["tar", HOOKS]).0, 1);
+    assert_eq!(packed(&["tar", HOOKS]).0, 2);
     // One that was named is never replaced.
     let (built, err) = packed(&["tar", "--program", &text(&program)]);
-    assert!(built == 1 && err.contains("was built along with tests"), "{built}: {err}");
+    assert!(built == 2 && err.contains("was built along with tests"), "{built}: {err}");
     assert_eq!(std::fs::read(&program).unwrap(), tests);
-    assert_eq!(packed(&["tar"]).0, 2);
+    assert_eq!(packed(&["tar"]).0, 3);
     assert_eq!(std::fs::read(&program).unwrap(), of_aarch64());
     let (built, err) = packed(&["zip"]);
-    assert!(built == 2 && err.contains("--program"), "{built}: {err}");
+    assert!(built == 3 && err.contains("--program"), "{built}: {err}");
     std::fs::remove_file(home.join("clean")).unwrap();
     std::fs::write(&program, &tests).unwrap();
     assert!(packed(&["tar"]).1.contains("cargo could not build"), "what fails is said");

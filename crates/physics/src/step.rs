@@ -274,7 +274,12 @@ fn round(
         let spin = Spin {
             relative: turn(first) - turn(second),
             reach: size(first).min(size(second)),
-            scale: first.map_or(Scale::BOUNDLESS, |body| Scale::of(&body.def, settings.gravity)).speed,
+            scale: [first, second]
+                .into_iter()
+                .flatten()
+                .map(|body| Scale::of(&body.def, settings.gravity))
+                .fold(Scale::BOUNDLESS, Scale::smaller)
+                .speed,
         };
         let rotation = second.map(|body| body.state.rotation).unwrap_or_default();
         place_friction(manifold, rotation, &spin, |manifold| generators.touched_area(manifold, bodies));

@@ -12,7 +12,7 @@ use glam::{DQuat, DVec2, DVec3};
 use smallvec::SmallVec;
 
 use super::{
-    manifold::{Manifold, SAME_GROUP, tangents},
+    manifold::{Manifold, Point, SAME_GROUP, tangents},
     patch::hull,
 };
 
@@ -30,7 +30,7 @@ pub struct Spin {
     pub relative: DVec3,
     /// Radius of the smaller one, m.
     pub reach: f64,
-    /// What the first body's size and gravity make of 1 m/s.
+    /// What the smaller object's size and gravity make of 1 m/s.
     pub scale: f64,
 }
 
@@ -53,7 +53,10 @@ pub fn place_friction(
     if !manifold.points.iter().any(|p| spin.is_about(p.normal)) {
         return;
     }
-    let touched = touched(manifold);
+    // The area is that of all faces in sum; of several, which one has it is not known.
+    let is_one = |p: &Point| p.normal.dot(manifold.points[0].normal) > SAME_GROUP;
+    let whole = touched(manifold);
+    let touched = if whole.is_infinite() || manifold.points.iter().all(is_one) { whole } else { 0.0 };
     let near = TOUCHING_CELLS * manifold.resolution_m;
     let to_body = rotation.inverse();
     let points = &mut manifold.points;
@@ -88,7 +91,10 @@ pub fn place_friction(
             continue;
         }
         // Of a table on its legs only the legs touch, and these are where the points are.
-        let solid = if touched < patch.area { touched / patch.area } else { 1.0 };
+        let solid = match patch.area > 0.0 {
+            true => (touched / patch.area).min(1.0),
+            false => f64::from(u8::from(touched > 0.0)),
+        };
         let share = solid * (1.0 - patch.mean / reach).clamp(0.0, 1.0);
         for (k, p) in own.iter().zip(&flat) {
             let inward = (patch.middle - *p) * share;

@@ -124,7 +124,7 @@ pub(in crate::solver) struct ContactConstraint {
     pub point: u32,
     /// In body axes.
     anchors: [DVec3; 2],
-    /// In the axes of the first body.
+    /// In the axes of the first body if it moves, else of the second.
     friction_offset: DVec3,
     ball: Option<Ball>,
     follows: Option<u8>,
@@ -208,6 +208,7 @@ impl ContactConstraint {
         let [a, b] = pair.map(|k| &solver_bodies.motions[k]);
         let arms = frames.map(|frame| p.position - frame.position);
         let offset = frames[1].rotation * p.friction_offset();
+        let carrier = usize::from(frames[0].inverse_mass == 0.0);
         let (t, u) = tangents(p.normal);
         let speed = a.at(arms[0]) - b.at(arms[1]);
         Self {
@@ -215,7 +216,7 @@ impl ContactConstraint {
             manifold: manifold as u32,
             point: point as u32,
             anchors: [0, 1].map(|s| frames[s].rotation.transpose() * arms[s]),
-            friction_offset: frames[0].rotation.transpose() * offset,
+            friction_offset: frames[carrier].rotation.transpose() * offset,
             ball: p.ball,
             follows: p.follows,
             arms,
@@ -287,7 +288,9 @@ impl ContactConstraint {
         };
         self.gap = self.adjusted + (nearest - b).dot(self.normal.way);
         self.arms = self.pair().map(|k| middle - frames[k].position);
-        self.offset = frames[self.pair()[0]].rotation * self.friction_offset;
+        let [first, second] = self.pair();
+        let carrier = if frames[first].inverse_mass == 0.0 { second } else { first };
+        self.offset = frames[carrier].rotation * self.friction_offset;
         self.until = f64::MIN;
         // Arms of crumbs change a lot in a substep; with the masses of the old ones the impulses would grow
         // without bound.
