@@ -2,17 +2,22 @@
 //! levels of pairs.
 
 use glam::DVec3;
+use kintsugi::{
+    bodies::WorldSettings,
+    compute::{Choice, Compute},
+    fracture::FractureParams,
+    scene::{Arrived, Event, Sandbox, Scene, SceneBody, ScenePick},
+};
 #[cfg(feature = "papers")]
 use kintsugi::{
     bodies::{Overlap, Walls},
     scene::parse_scene,
 };
-use kintsugi::{
-    fracture::FractureParams,
-    scene::{Arrived, Event, Sandbox, Scene, SceneBody, ScenePick},
-};
 
-use super::support::stage::{open, positions, step, step_or_no_crack, steps, until};
+use super::support::{
+    adapter,
+    stage::{open, positions, step, step_or_no_crack, steps, until},
+};
 
 fn falling_box() -> Scene {
     let fracture = FractureParams { seeds: 12, ..FractureParams::default() };
@@ -35,6 +40,16 @@ fn falling_box() -> Scene {
         at_once: false,
     };
     Scene { bodies: vec![body], events: vec![blow], ..Scene::default() }
+}
+
+/// What a step asks of a device is counted with the settings of a world (`crates/physics/src/tests/traffic.rs`).
+#[test]
+fn a_new_scene_moves_by_the_settings_of_a_world_and_in_passes_on_an_adapter_that_counts_as_real() {
+    let settings = Scene::default().world_settings();
+    assert_eq!(settings, WorldSettings { options: settings.options.clone(), ..WorldSettings::default() });
+    let Some(real) = adapter::gpu().map(|gpu| gpu.clone().counted_as_real()) else { return };
+    let compute = Compute::beside(Choice::default(), &real);
+    assert!(compute.gpu().is_some() && !compute.is_software() && settings.narrow.wants(&real));
 }
 
 #[test]

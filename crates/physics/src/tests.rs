@@ -3,6 +3,7 @@
 mod failing;
 mod structures;
 mod substeps;
+mod traffic;
 mod waking;
 mod whole;
 

@@ -380,7 +380,7 @@ pub(super) fn read_texture(gpu: &Gpu, texture: &wgpu::Texture) -> Result<Vec<u8>
         },
         texture.size(),
     );
-    gpu.queue.submit([encoder.finish()]);
+    gpu.submit([encoder.finish()]);
     let words = staging.read(gpu)?;
     let bytes: &[u8] = bytemuck::cast_slice(&words);
     Ok(bytes.chunks_exact(padded as usize).flat_map(|r| r[..row as usize].iter().copied()).collect())

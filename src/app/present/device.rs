@@ -134,7 +134,7 @@ impl Painter {
             self.egui.render(&mut pass, jobs, screen);
         }
         buffers.push(encoder.finish());
-        gpu.queue.submit(buffers);
+        gpu.submit(buffers);
     }
 }
 

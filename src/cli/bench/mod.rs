@@ -321,6 +321,7 @@ impl Traffics<'_> {
             stage: format!("{prefix}{stage}"),
             traffic: Traffic {
                 waits: all.waits.div_ceil(runs),
+                submissions: all.submissions.div_ceil(runs),
                 dispatches: all.dispatches.div_ceil(runs),
                 bytes_up: all.bytes_up / runs,
                 bytes_down: all.bytes_down / runs,

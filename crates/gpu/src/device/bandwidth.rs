@@ -29,7 +29,7 @@ impl Gpu {
             for _ in 0..COPIES {
                 encoder.copy_buffer_to_buffer(from.raw(), 0, to.raw(), 0, from.bytes());
             }
-            self.queue.submit([encoder.finish()]);
+            self.submit([encoder.finish()]);
             self.wait()?;
             if time > 0 {
                 best = best.min(start.elapsed().as_secs_f64());

@@ -136,6 +136,8 @@ impl<T: Pod> Bindable for Buffer<T> {
 pub struct Traffic {
     /// Number of times that the host waited for the device.
     pub waits: u64,
+    /// Number of times that the host handed commands to the device's queue.
+    pub submissions: u64,
     /// Number of kernel dispatches.
     pub dispatches: u64,
     /// Bytes written by the host.
@@ -153,6 +155,7 @@ impl Traffic {
     pub fn plus(self, other: Self) -> Self {
         Self {
             waits: self.waits + other.waits,
+            submissions: self.submissions + other.submissions,
             dispatches: self.dispatches + other.dispatches,
             bytes_up: self.bytes_up + other.bytes_up,
             bytes_down: self.bytes_down + other.bytes_down,

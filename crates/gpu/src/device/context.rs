@@ -178,6 +178,15 @@ impl Gpu {
         Self::headless().map_err(|error| crate::skip::note(&error.to_string())).ok()
     }
 
+    /// A handle of the same device that [`Gpu::is_software`] takes for a graphics card, whatever its driver says. With it a
+    /// test plays by default settings what a machine with a graphics card plays.
+    #[cfg(any(test, feature = "testing"))]
+    #[must_use]
+    pub fn counted_as_real(mut self) -> Self {
+        self.info.device_type = wgpu::DeviceType::DiscreteGpu;
+        self
+    }
+
     /// Whether both are handles of one device.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
@@ -192,6 +201,12 @@ impl Gpu {
     /// The error, which is then cleared; [`GpuError::Lost`] always once the device is lost.
     pub fn check(&self) -> Result<(), GpuError> {
         self.driver_errors.take()
+    }
+
+    /// Hands commands to the device's queue, all in one submission, and counts it.
+    pub fn submit(&self, commands: impl IntoIterator<Item = wgpu::CommandBuffer>) {
+        self.ledger.add(Traffic { submissions: 1, ..Traffic::default() });
+        self.queue.submit(commands);
     }
 
     /// Sets how long a wait may take until the device counts as lost; at first it is 20 s, and 600 s where the adapter is
@@ -360,6 +375,13 @@ impl Gpu {
         self.ledger.take()
     }
 
+    /// The sum of [`Gpu::take_traffic`], for tests.
+    #[cfg(any(test, feature = "testing"))]
+    #[must_use]
+    pub fn take_all_traffic(&self) -> Traffic {
+        self.take_traffic().into_iter().fold(Traffic::default(), |sum, (_, stage)| sum.plus(stage))
+    }
+
     /// Whether the device is lost.
     #[must_use]
     pub fn is_lost(&self) -> bool {
@@ -407,7 +429,7 @@ impl Gpu {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Buffer;
+    use crate::{Buffer, Recorder};
 
     #[test]
     fn the_list_of_adapters_has_the_one_that_opens() {
@@ -466,6 +488,30 @@ mod tests {
         assert_eq!((gpu.buffer_bytes(), gpu.take_peak_bytes()), (4000, 4000));
         drop(again);
         assert_eq!(gpu.buffer_bytes(), 0);
+    }
+
+    #[test]
+    fn waits_submissions_and_bytes_are_counted_once_each() {
+        let Some(gpu) = Gpu::for_test() else { return };
+        let from = Buffer::from_slice(&gpu, "copied from", &[1_u32, 2, 3]).unwrap();
+        assert_eq!(gpu.take_all_traffic(), Traffic { bytes_up: 12, ..Traffic::default() });
+        let to = Buffer::<u32>::zeroed(&gpu, "copied to", 3).unwrap();
+        let mut rec = Recorder::with_room(&gpu, "test", 0);
+        rec.copy(&from, &to);
+        rec.submit();
+        assert_eq!(gpu.take_all_traffic(), Traffic { submissions: 1, ..Traffic::default() });
+        assert_eq!(to.read(&gpu).unwrap(), [1, 2, 3]);
+        let read = Traffic { waits: 1, submissions: 1, bytes_down: 12, ..Traffic::default() };
+        assert_eq!(gpu.take_all_traffic(), read);
+        assert_eq!(gpu.take_all_traffic(), Traffic::default());
+    }
+
+    #[test]
+    fn a_software_adapter_counts_as_real_where_a_test_says_so() {
+        let Some(gpu) = Gpu::for_test() else { return };
+        let real = gpu.clone().counted_as_real();
+        assert!(!real.is_software() && !real.clone().is_software() && real.is_same(&gpu));
+        assert_eq!(gpu.is_software(), gpu.adapter.get_info().device_type == wgpu::DeviceType::Cpu);
     }
 
     #[test]

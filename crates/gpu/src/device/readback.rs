@@ -182,7 +182,7 @@ pub fn read_all<T: Pod>(gpu: &Gpu, buffers: &[(&Buffer<T>, usize, usize)]) -> Re
             Readback::copy_raw(gpu, &mut encoder, buffer.raw(), offset, *count)
         })
         .collect();
-    gpu.queue.submit([encoder.finish()]);
+    gpu.submit([encoder.finish()]);
     wait_for(gpu, &copies.iter().map(|copy| copy as &dyn AnyReadback).collect::<Vec<_>>())?;
     copies.iter().map(Readback::to_vec).collect()
 }

@@ -244,7 +244,7 @@ impl<'a> Recorder<'a> {
 
     /// Submits without waiting and without timings.
     pub fn submit(self) {
-        self.gpu.queue.submit([self.encoder.finish()]);
+        self.gpu.submit([self.encoder.finish()]);
     }
 
     /// Submits without waiting; the timings are read later, many submissions at once, by [`PendingTimings::collect`].
@@ -263,7 +263,7 @@ impl<'a> Recorder<'a> {
             self.encoder.resolve_query_set(set, 0..count as u32, &resolve, 0);
             staging = Some(Readback::copy_raw(self.gpu, &mut self.encoder, &resolve, 0, count));
         }
-        self.gpu.queue.submit([self.encoder.finish()]);
+        self.gpu.submit([self.encoder.finish()]);
         PendingTimings { staging, timed: self.timed }
     }
 
