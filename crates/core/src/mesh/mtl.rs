@@ -60,12 +60,12 @@ impl Entry {
     fn add_other(&mut self, word: &str, mut numbers: impl Iterator<Item = f32>) {
         let first = numbers.next().unwrap_or(f32::NAN);
         let numbers = [first, numbers.next().unwrap_or(first), numbers.next().unwrap_or(first)];
-        let known = self.others.iter().position(|(known, _)| known.eq_ignore_ascii_case(word));
+        let word: String = word.chars().take(LONGEST_WORD).collect();
+        let is_read = ["ni", "pc", "pcr"].iter().any(|read| word.eq_ignore_ascii_case(read));
+        let known = self.others.iter().position(|(known, _)| known.eq_ignore_ascii_case(&word));
         match known {
             Some(known) => self.others[known].1 = numbers,
-            None if self.others.len() < MOST_OTHERS => {
-                self.others.push((word.chars().take(LONGEST_WORD).collect(), numbers));
-            }
+            None if is_read || self.others.len() < MOST_OTHERS => self.others.push((word, numbers)),
             None => {}
         }
     }

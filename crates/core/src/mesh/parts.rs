@@ -45,8 +45,8 @@ impl Objects {
 const NEAR: f64 = 2e-6;
 /// Work on pairs of parts, in triangles looked at, after which parts whose boxes meet count as touching.
 const MOST_WORK: u64 = 1 << 31;
-/// Boxes of parts near other parts' boxes that are listed, after which those count as touching whose boxes meet along the
-/// longest axis: n parts in one place have n^2 of them.
+/// Boxes of parts near other parts' boxes that are listed, after which those count as touching between which no plane across an
+/// axis has a gap: n parts in one place have n^2 of them.
 const MOST_NEAR: usize = 1 << 24;
 /// Work of comparing two triangles, of the same kind.
 const PAIR_WORK: u64 = 64;
@@ -278,7 +278,7 @@ fn touching(mesh: &Mesh, progress: &Progress) -> UnionFind {
         tree.visit(|bounds| bounds.meets(&around), |b| near.push(*b));
         listed += near.len();
         if listed > MOST_NEAR {
-            join_along(&own, &numbers, whole.size().max_position(), reach, &mut sets);
+            join_crowds(&own, &numbers, reach, &mut sets);
             return sets;
         }
         near.retain(|b| *b > a && own[*b as usize].bounds.meets(&around));
@@ -318,21 +318,27 @@ fn without_doubles(own: &[Own], sets: &mut UnionFind) -> Vec<u32> {
     numbers
 }
 
-/// Joins parts whose boxes meet along one axis, in no more time than a sort takes.
-fn join_along(own: &[Own], numbers: &[u32], axis: usize, reach: f64, sets: &mut UnionFind) {
-    let mut numbers = numbers.to_vec();
-    let bounds = |part: u32| own[part as usize].bounds;
-    numbers.sort_by(|a, b| bounds(*a).low[axis].total_cmp(&bounds(*b).low[axis]));
-    let mut farthest: Option<u32> = None;
-    for part in numbers {
-        if let Some(other) = farthest
-            && bounds(part).low[axis] <= bounds(other).high[axis] + reach
-        {
-            sets.join(part, other);
+/// Joins parts between which no plane across an axis has a gap, in little more time than sorts take.
+fn join_crowds(own: &[Own], numbers: &[u32], reach: f64, sets: &mut UnionFind) {
+    let bounds = |part: &u32| own[*part as usize].bounds;
+    let mut open = vec![numbers.to_vec()];
+    'next: while let Some(mut crowd) = open.pop() {
+        for axis in 0..3 {
+            crowd.sort_by(|a, b| bounds(a).low[axis].total_cmp(&bounds(b).low[axis]));
+            let (mut runs, mut high) = (Vec::<Vec<u32>>::new(), f64::NEG_INFINITY);
+            for part in &crowd {
+                if bounds(part).low[axis] > high + reach {
+                    runs.push(Vec::new());
+                }
+                high = high.max(bounds(part).high[axis]);
+                runs.last_mut().into_iter().for_each(|run| run.push(*part));
+            }
+            if runs.len() > 1 {
+                open.extend(runs);
+                continue 'next;
+            }
         }
-        if farthest.is_none_or(|other| bounds(part).high[axis] > bounds(other).high[axis]) {
-            farthest = Some(part);
-        }
+        crowd.windows(2).for_each(|pair| _ = sets.join(pair[0], pair[1]));
     }
 }
 
@@ -506,7 +512,7 @@ mod tests {
     /// What the end of the work joins is no less than what touches, and a part with a double has the neighbours of one
     /// without.
     #[test]
-    fn parts_joined_along_an_axis_are_no_fewer_than_those_that_touch() {
+    fn parts_of_a_crowd_are_one_unless_a_gap_along_an_axis_parts_them() {
         let list =
             [([0.0; 3], [2.0; 3]), ([1.0; 3], [3.0; 3]), ([3.5, 9.0, 0.0], [1.0; 3]), ([5.0; 3], [1.0; 3])];
         let twice: Vec<_> = list.iter().chain(&list).copied().collect();
@@ -517,14 +523,13 @@ mod tests {
             own[*part as usize].corners.push(corners);
             own[*part as usize].bounds = Aabb::of(own[*part as usize].corners.iter().flatten().copied());
         }
-        for (axis, wanted) in [(0, [0, 0, 0, 3]), (1, [0, 0, 2, 3]), (2, [0, 0, 0, 3])] {
-            let mut sets = UnionFind::new(8);
-            let numbers = without_doubles(&own, &mut sets);
-            join_along(&own, &numbers, axis, 0.0, &mut sets);
-            assert_eq!(numbers, [0, 1, 2, 3]);
-            assert_eq!([0, 1, 2, 3].map(|part| sets.find(part)), wanted, "axis {axis}");
-            assert_eq!([4, 5, 6, 7].map(|part| sets.find(part)), wanted, "axis {axis}");
-        }
+        // The third is beside the second along two axes, and far away along the other one.
+        let mut sets = UnionFind::new(8);
+        let numbers = without_doubles(&own, &mut sets);
+        join_crowds(&own, &numbers, 0.0, &mut sets);
+        assert_eq!(numbers, [0, 1, 2, 3]);
+        assert_eq!([0, 1, 2, 3].map(|part| sets.find(part)), [0, 0, 2, 3]);
+        assert_eq!([4, 5, 6, 7].map(|part| sets.find(part)), [0, 0, 2, 3]);
     }
 
     #[test]

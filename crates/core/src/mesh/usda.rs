@@ -337,6 +337,7 @@ impl<'a> Scanner<'a> {
         }
         attribute.notes = self.notes()?;
         if is_taken {
+            attribute.is_animated |= prim.attributes.get(key).is_some_and(|known| known.is_animated);
             prim.attributes.insert(key.into(), attribute);
         }
         Ok(())

@@ -12,10 +12,10 @@ use super::{Disk, Kind, RealDisk, changing, flush_names, free_name, remove_all};
 use crate::{ExportError, aside::make_parents};
 
 /// Puts the folder `from`, which has only files, in the place of `to`. Where `to` has the same files, byte for byte, `from`
-/// goes. A folder with others is kept beside `kept`, with `.before` at the end of its name; the answer is its path.
+/// goes. What else lies there is kept beside `kept`, with `.before` at the end of its name; the answer is its path.
 ///
 /// # Errors
-/// [`ExportError::Write`]. What was there is then in its place, or kept where its place could not be had again.
+/// [`ExportError::Write`]. What was there is then in its place; or kept, where its place could not be had again or the last flush failed.
 pub fn put_folder(from: &Path, to: &Path, kept: &Path) -> Result<Option<PathBuf>, ExportError> {
     let failed = |e: io::Error| ExportError::write(to, e);
     let [from, place, kept] = [from, to, kept].map(std::path::absolute);
@@ -40,7 +40,7 @@ pub(super) fn put_folder_on(
         disk.rename(from, to)?;
         return flush_names(disk, above).map(|()| None);
     }
-    if hold_the_same(disk, &names, from, to)? {
+    if disk.kind(to)? == Some(Kind::Folder) && hold_the_same(disk, &names, from, to)? {
         return remove_all(disk, from).map(|()| None);
     }
     make_flushed(disk, parent_of(kept))?;

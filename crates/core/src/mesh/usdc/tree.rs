@@ -173,9 +173,12 @@ impl<'a> Making<'a> {
         let is_relationship = spec.kind == kind::RELATIONSHIP;
         let kind = if is_relationship { "rel" } else { fields.of.strip_suffix("[]").unwrap_or(fields.of) };
         let mut attribute = Attribute { kind, notes: Notes::Fields(fields.notes), ..Attribute::default() };
-        let (value, is_animated) = match (fields.value, fields.samples) {
-            (None, Some(samples)) => self.binary.first_sample(samples)?,
-            (value, _) => (value, false),
+        let (value, is_animated) = match fields.samples {
+            Some(samples) => {
+                let (first, is_animated) = self.binary.first_sample(samples)?;
+                (fields.value.or(first), is_animated)
+            }
+            None => (fields.value, false),
         };
         attribute.is_animated = is_animated;
         if let Some(word) = value {

@@ -131,14 +131,14 @@ impl MeshCheck {
         self.is_watertight() && self.split_vertices == 0
     }
 
-    /// Whether it is manifold, without flat or inward triangles, and has a volume.
+    /// Whether it is manifold, without flat triangles and inward ones among those asked, and has a volume.
     #[must_use]
     pub fn holds(&self) -> bool {
         self.is_manifold() && self.flat_triangles + self.inward_triangles == 0 && self.volume > 0.0
     }
 
     /// Indices of defective triangles, ascending: those at open or crowded edges, at vertices of several fans, without
-    /// area, or facing inward.
+    /// area, or facing inward (of those that are asked, [`Inward::find`]).
     #[must_use]
     pub fn where_wrong(positions: &[DVec3], triangles: &[[u32; 3]]) -> Vec<u32> {
         let mut wrong = vec![false; triangles.len()];

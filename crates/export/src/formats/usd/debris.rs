@@ -3,9 +3,7 @@
 //! In: grains, the motion that they go with. Out: `/kintsugi/debris`, whose arrays have an entry for each grain that is
 //! there at a frame; a grain keeps its id, which is its line in `debris.csv`, from frame to frame.
 
-use std::io::Write;
-
-use super::{FileSpace, Motion};
+use super::{FileSpace, Motion, layer::Layer};
 use crate::debris::Debris;
 
 /// A grain in a frame as the file has it: its id; place, velocity, width and opacity.
@@ -13,7 +11,7 @@ type Shown = (usize, [f32; 8]);
 
 /// Writes the prim.
 pub(super) fn write(
-    out: &mut impl Write,
+    out: &mut impl Layer,
     debris: &Debris,
     motion: &Motion,
     space: &FileSpace,
@@ -23,14 +21,11 @@ pub(super) fn write(
         if !note.is_empty() {
             writeln!(out, "        {head} (\n            {note}\n        )")?;
         }
-        writeln!(out, "        {head}.timeSamples = {{")?;
-        for frame in &kept {
+        let sample = |frame: &f64| {
             let values: Vec<String> = shown(debris, frame / motion.fps, space).iter().map(one).collect();
-            writeln!(out, "            {frame}: [{}],", values.join(", "))?;
-        }
-        writeln!(out, "        }}")?;
-        // Samples of many frames are long, and a binary layer keeps the text up to here.
-        out.flush()
+            (*frame, format!("[{}]", values.join(", ")))
+        };
+        out.samples(head, kept.iter().map(sample))
     };
     let triple = |[x, y, z]: [f32; 3]| format!("({x}, {y}, {z})");
     attribute("int64[] ids", "", &|(id, _)| id.to_string())?;
@@ -40,12 +35,11 @@ pub(super) fn write(
     attribute("float[] primvars:displayOpacity", "interpolation = \"vertex\"", &|(_, values)| {
         values[7].to_string()
     })?;
-    writeln!(out, "        float3[] extent.timeSamples = {{")?;
-    for frame in &kept {
+    let extents = kept.iter().map(|frame| {
         let [low, high] = extent(&shown(debris, frame / motion.fps, space));
-        writeln!(out, "            {frame}: [{}, {}],", triple(low), triple(high))?;
-    }
-    writeln!(out, "        }}")
+        (*frame, format!("[{}, {}]", triple(low), triple(high)))
+    });
+    out.samples("float3[] extent", extents)
 }
 
 /// The frames that get samples: those in the middle of a rest are left out.
@@ -116,9 +110,9 @@ mod tests {
         let debris = Debris { grains, around };
         let motion = Motion { tracks: Vec::new(), fps: 10.0, end: 20.0 };
         let space = FileSpace { axes: Axes::ZUp, per_metre: 100.0 };
-        let mut text = Vec::new();
+        let mut text = std::io::BufWriter::new(Vec::new());
         write(&mut text, &debris, &motion, &space).unwrap();
-        let text = String::from_utf8(text).unwrap();
+        let text = String::from_utf8(text.into_inner().unwrap()).unwrap();
         let of = |name: &str| {
             let from = text.split(&format!("{name}.timeSamples = {{")).nth(1).unwrap();
             from.split('}').next().unwrap().trim().lines().map(str::trim).collect::<Vec<_>>()

@@ -3,17 +3,18 @@
 //! Both get the same text, but for lists of numbers, in which most of a layer is: the binary form would have to read them again.
 //! So a list comes as values, behind the type and the name of its attribute.
 
-use std::{
-    fs::File,
-    io::{self, BufWriter, Write},
-};
+use std::io::{self, BufWriter, Write};
 
 use glam::Vec3;
 
-/// A layer in progress. Statements are whole wherever a list begins, where it is flushed, and at the end.
+/// A layer in progress. Statements are whole wherever a list or samples begin, and at the end.
 pub(super) trait Layer: Write {
     /// An attribute of a mesh with a list; `head` is its type and its name. What is written next may be its metadata, in brackets.
     fn list<T: Item>(&mut self, head: &str, values: impl Iterator<Item = T>) -> io::Result<()>;
+
+    /// An attribute with a list for each of many frames, as text; `head` is its type and its name. A frame is written before the next
+    /// one is asked for.
+    fn samples(&mut self, head: &str, all: impl Iterator<Item = (f64, String)>) -> io::Result<()>;
 }
 
 /// A value of a list.
@@ -65,7 +66,7 @@ impl Item for Vec3 {
 }
 
 /// Text, with a few hundred values per line, which programs and people can read.
-impl Layer for BufWriter<File> {
+impl<W: Write> Layer for BufWriter<W> {
     fn list<T: Item>(&mut self, head: &str, values: impl Iterator<Item = T>) -> io::Result<()> {
         write!(self, "            {head} = [")?;
         for (i, value) in values.enumerate() {
@@ -75,5 +76,12 @@ impl Layer for BufWriter<File> {
             value.text(self)?;
         }
         self.write_all(b"]")
+    }
+    fn samples(&mut self, head: &str, all: impl Iterator<Item = (f64, String)>) -> io::Result<()> {
+        writeln!(self, "        {head}.timeSamples = {{")?;
+        for (frame, list) in all {
+            writeln!(self, "            {frame}: {list},")?;
+        }
+        writeln!(self, "        }}")
     }
 }

@@ -88,4 +88,8 @@ impl Layer for Binary {
         values.for_each(|value| value.bytes(&mut bytes));
         self.specs.list(head, &bytes)
     }
+    fn samples(&mut self, head: &str, all: impl Iterator<Item = (f64, String)>) -> io::Result<()> {
+        self.read()?;
+        self.specs.samples(head, all)
+    }
 }

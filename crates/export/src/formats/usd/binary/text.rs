@@ -178,6 +178,19 @@ impl Specs {
         self.field("default", word)
     }
 
+    /// An attribute with a list, as text, for each frame, in their order.
+    pub fn samples(&mut self, head: &str, all: impl Iterator<Item = (f64, String)>) -> io::Result<()> {
+        let (of, name) = head.split_once("[] ").ok_or_else(|| wrong(head))?;
+        self.attribute((of, true), name, false)?;
+        let of = Type::named(of).ok_or_else(|| wrong(of))?;
+        let mut samples = Vec::new();
+        for (frame, list) in all {
+            samples.push((frame, self.tables.value(of, true, &Scanner { text: &list }.parts()?)?));
+        }
+        let word = self.tables.samples(&samples)?;
+        self.field("timeSamples", word)
+    }
+
     /// Reads whole statements.
     pub fn read(&mut self, text: &[u8]) -> io::Result<()> {
         let mut scanner = Scanner { text: str::from_utf8(text).map_err(io::Error::other)? };
