@@ -97,7 +97,7 @@ fn write_layer(
 
 /// Writes the prim of what bonds left where they failed.
 fn write_debris(
-    out: &mut impl Write,
+    out: &mut impl Layer,
     what: &Assembly,
     grains: &Debris,
     motion: &Motion,
