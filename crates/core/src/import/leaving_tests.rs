@@ -12,8 +12,8 @@ const ENDED: f64 = 2.0;
 /// Time of [`slowness`]'s sort on two cores of an AMD EPYC (Zen 4), ms.
 const SORTING: f64 = 4.0;
 /// Wishes, spread over the time that an import takes; fewer of a smaller ball.
-const MOMENTS: u32 = 5;
-const FEW: u32 = 3;
+const MOMENTS: u32 = 4;
+const FEW: u32 = 2;
 /// Tries of a moment; the best counts, since a busy machine may be late with any of them.
 const TRIES: usize = 4;
 /// Rings of a ball, and corners of a ring: a million triangles; and of the ball in formats that take longer to read.

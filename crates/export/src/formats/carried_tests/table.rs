@@ -470,7 +470,7 @@ fn a_binary_layer_has_what_its_text_has_and_the_same_bytes_twice() {
         let numbers = |of: &crate::mesh::Material| {
             let cutoff = if let Alpha::Mask(cutoff) = of.alpha { cutoff } else { -1.0 };
             let single = [of.roughness, of.metallic, of.normal_scale, of.occlusion_strength, cutoff];
-            [&single[..], &of.emissive, &of.factor.unwrap()].concat()
+            [&single[..], &of.emissive, &of.factor.unwrap_or_default()].concat()
         };
         let (a, b) = (numbers(found), numbers(wanted));
         assert!(a.iter().zip(&b).all(|(a, b)| is_close(*a, *b)), "{}: {a:?} {b:?}", wanted.name);
