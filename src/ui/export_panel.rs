@@ -116,17 +116,27 @@ fn kinds(ui: &mut egui::Ui, order: &mut ExportOrder, out: &mut UiOutput) {
 
 /// The formats that hold motion.
 fn moving_formats(ui: &mut egui::Ui, order: &mut ExportOrder, out: &mut UiOutput) {
-    ui.horizontal(|ui| {
-        label(ui, "Formats", "Files to write beside report.json");
-        for format in Format::ALL.into_iter().filter(|format| format.has_nodes) {
-            let mut on = order.formats.contains(&format);
-            let field = ui.checkbox(&mut on, format.label).on_hover_text(format.help);
-            out.name(format!("export_{}", format.name), &field);
-            if field.changed() {
-                let _ = if on { order.formats.insert(format) } else { order.formats.remove(&format) };
-            }
+    let moving: Vec<Format> = Format::ALL.into_iter().filter(|format| format.has_nodes).collect();
+    format_rows(ui, &moving, |ui, format| {
+        let mut on = order.formats.contains(&format);
+        let field = ui.checkbox(&mut on, format.label).on_hover_text(format.help);
+        out.name(format!("export_{}", format.name), &field);
+        if field.changed() {
+            let _ = if on { order.formats.insert(format) } else { order.formats.remove(&format) };
         }
     });
+}
+
+/// As many formats as the panel is wide.
+const IN_A_ROW: usize = 5;
+
+fn format_rows(ui: &mut egui::Ui, formats: &[Format], mut one: impl FnMut(&mut egui::Ui, Format)) {
+    for (k, some) in formats.chunks(IN_A_ROW).enumerate() {
+        ui.horizontal(|ui| {
+            label(ui, if k == 0 { "Formats" } else { "" }, "Files to write beside report.json");
+            some.iter().for_each(|format| one(ui, *format));
+        });
+    }
 }
 
 fn places(ui: &mut egui::Ui, order: &mut ExportOrder, out: &mut UiOutput) {
@@ -183,20 +193,17 @@ fn selection(
 
 fn formats(ui: &mut egui::Ui, sandbox: &crate::scene::Sandbox, order: &mut ExportOrder, out: &mut UiOutput) {
     let mut refused: Vec<(&str, &str)> = Vec::new();
-    ui.horizontal(|ui| {
-        label(ui, "Formats", "Files to write beside report.json");
-        for format in Format::ALL {
-            let why_not = order.why_not(sandbox, format);
-            let mut on = order.formats.contains(&format) && why_not.is_none();
-            let field = ui.add_enabled(why_not.is_none(), egui::Checkbox::new(&mut on, format.label));
-            let field =
-                field.on_hover_text(format.help).on_disabled_hover_text(why_not.unwrap_or(format.help));
-            out.name(format!("export_{}", format.name), &field);
-            if field.changed() {
-                let _ = if on { order.formats.insert(format) } else { order.formats.remove(&format) };
-            }
-            refused.extend(why_not.map(|why| (format.label, why)));
+    let all: Vec<Format> = Format::ALL.into_iter().collect();
+    format_rows(ui, &all, |ui, format| {
+        let why_not = order.why_not(sandbox, format);
+        let mut on = order.formats.contains(&format) && why_not.is_none();
+        let field = ui.add_enabled(why_not.is_none(), egui::Checkbox::new(&mut on, format.label));
+        let field = field.on_hover_text(format.help).on_disabled_hover_text(why_not.unwrap_or(format.help));
+        out.name(format!("export_{}", format.name), &field);
+        if field.changed() {
+            let _ = if on { order.formats.insert(format) } else { order.formats.remove(&format) };
         }
+        refused.extend(why_not.map(|why| (format.label, why)));
     });
     for same in refused.chunk_by(|a, b| a.1 == b.1) {
         let names: Vec<&str> = same.iter().map(|(name, _)| *name).collect();
