@@ -28,11 +28,7 @@ mod p19_any_size;
 mod p20_breaking;
 mod p21_rolling;
 mod p22_tunnelling;
-mod p23_unequal_masses;
-mod p25_spinning_slab;
-mod p26_birth;
 mod p27_strength;
-mod shapes;
 mod ways;
 #[path = "../support/mod.rs"]
 mod support;

@@ -7,14 +7,11 @@ use rayon::prelude::*;
 
 use super::{
     Body, BodyId, BodyState, LevelOfDetail, StepReport, World, WorldSettings,
-    body::index_of,
     broad_phase::{self, Asked, Motion, NearPair, Obb},
-    collide::{ContactQuery, Generators, Manifold, Point, Spin, Why, areas, most_searches, place_friction},
+    collide::{ContactQuery, Generators, Manifold, Point, Why, areas, most_searches},
     context::{FOLLOW, OnGpu, StageClock, StepContext, SubstepImpulses, add_ms},
     impacts::BlowContacts,
-    integrate,
-    scale::Scale,
-    sleep,
+    integrate, sleep,
     snapshot::BeforeStep,
     structure_step::StructureContacts,
 };
@@ -266,24 +263,6 @@ fn round(
         false => Vec::new(),
     };
     let mut manifolds = found.with_old(std::mem::take(old), bodies);
-    manifolds.par_iter_mut().with_min_len(MANY / 64).for_each(|manifold| {
-        let at = |id| index_of(bodies, id).map(|k| &bodies[k]);
-        let [first, second] = [at(manifold.first), manifold.second.and_then(at)];
-        let turn = |body: Option<&Body>| body.map_or(DVec3::ZERO, |body| body.state.angular_velocity);
-        let size = |body: Option<&Body>| body.map_or(f64::MAX, |body| body.def.radius());
-        let spin = Spin {
-            relative: turn(first) - turn(second),
-            reach: size(first).min(size(second)),
-            scale: [first, second]
-                .into_iter()
-                .flatten()
-                .map(|body| Scale::of(&body.def, settings.gravity))
-                .fold(Scale::BOUNDLESS, Scale::smaller)
-                .speed,
-        };
-        let rotation = second.map(|body| body.state.rotation).unwrap_or_default();
-        place_friction(manifold, rotation, &spin, |manifold| generators.touched_area(manifold, bodies));
-    });
     cx.lap("manifolds");
 
     // What an earlier search of this step solved; whoever slept until now has sums of another step.

@@ -137,13 +137,6 @@ pub trait ContactGenerator: Send + Sync {
         None
     }
 
-    /// Area in which the bodies of a manifold touch, m^2; infinite where the whole inside of the polygon of its points touches.
-    /// `None`: unknown, or found by another generator; the points alone touch then. `bodies` are by ascending id.
-    fn touched_area(&self, manifold: &Manifold, bodies: &[Body]) -> Option<f64> {
-        let _ = (manifold, bodies);
-        None
-    }
-
     /// Name of the generator that found a manifold, where this one passes pairs on to others; `None`: this one.
     fn finder(&self, manifold: &Manifold) -> Option<&'static str> {
         let _ = manifold;

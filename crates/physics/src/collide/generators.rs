@@ -271,12 +271,6 @@ impl Generators {
         known.unwrap_or(manifold.points.len())
     }
 
-    /// As [`ContactGenerator::touched_area`], by the generator that found the manifold.
-    #[must_use]
-    pub fn touched_area(&self, manifold: &Manifold, bodies: &[Body]) -> f64 {
-        self.made.iter().find_map(|made| made.generator.touched_area(manifold, bodies)).unwrap_or(0.0)
-    }
-
     /// Name of the generator that found a manifold between two of `bodies`, which are by ascending id, or of one and
     /// the planes; empty if no generator of this world finds contacts of their kinds.
     #[must_use]

@@ -71,8 +71,6 @@ pub struct Point {
     pub step_impulse: f64,
     /// Friction impulses on the first body of the same substeps, in sum, world, N s.
     pub step_friction: DVec3,
-    /// How far from the point its friction acts, along the two tangents of `plane`, m: see [`Self::friction_offset`].
-    pub friction_place: [f32; 2],
     /// Displacement of the first body along the second since the contact was found or last slid, world, m.
     pub slip: DVec3,
     /// Whether the contact slid in the last step.
@@ -113,23 +111,12 @@ impl Point {
             total_friction: DVec3::ZERO,
             step_impulse: 0.0,
             step_friction: DVec3::ZERO,
-            friction_place: [0.0; 2],
             slip: DVec3::ZERO,
             slid: false,
             ball: None,
             follows: None,
             why: Why::default(),
         }
-    }
-}
-
-impl Point {
-    /// How far from the point its friction acts, in the axes of the second body (of a plane: world), m
-    /// ([`place_friction`](super::place_friction)).
-    #[must_use]
-    pub fn friction_offset(&self) -> DVec3 {
-        let ((t, u), [along_t, along_u]) = (tangents(self.plane), self.friction_place.map(f64::from));
-        t * along_t + u * along_u
     }
 }
 
@@ -167,16 +154,6 @@ impl Manifold {
     #[must_use]
     pub fn touches(&self, id: BodyId) -> bool {
         self.first == id || self.second == Some(id)
-    }
-
-    /// The axis about which friction alone resists a turn of its bodies against each other: the normal of the face on which
-    /// they touch. Zero where they touch in one place or at several faces.
-    #[must_use]
-    pub fn face_axis(&self) -> DVec3 {
-        let Some(first) = self.points.first().map(|p| p.normal) else { return DVec3::ZERO };
-        let is_face = self.points.iter().any(|p| p.friction_place != [0.0; 2]);
-        let is_one = || self.points.iter().all(|p| p.normal.dot(first) > SAME_FACE);
-        if is_face && is_one() { first } else { DVec3::ZERO }
     }
 
     /// Whether it carried anything in the last step.
@@ -335,8 +312,6 @@ pub fn moved(p: &Point, a: &Body, b: Option<&Body>) -> Point {
 const MAX_GROUPS: usize = 6;
 /// Normals closer than this cosine are one group.
 pub(super) const SAME_GROUP: f64 = 0.85;
-/// Normals closer than this cosine are those of one face.
-const SAME_FACE: f64 = 0.99;
 /// Directions in which a group's outermost points are kept.
 const SPREAD: usize = 8;
 /// A point of the last manifold is kept until another beats it by this much, cells.

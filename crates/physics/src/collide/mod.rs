@@ -5,7 +5,6 @@
 //! [`Manifold`] of a few points for each pair that is near.
 
 pub mod convex;
-mod friction_patch;
 mod generator;
 mod generators;
 mod in_order;
@@ -20,7 +19,6 @@ mod why;
 #[cfg(test)]
 mod why_tests;
 
-pub use friction_patch::{Spin, place_friction};
 pub use generator::{
     ContactGenerator, ContactQuery, Found, GeneratorEntry, GeneratorMemory, MARGIN_CELLS, MakeGenerator,
     Partner,

@@ -86,9 +86,6 @@ pub trait NarrowPhase: Default + Send + Sync + 'static {
     /// Cached data of bodies, to be kept in snapshots.
     type Memory: Clone + Send + Sync;
 
-    /// Whether what lies between the points of a contact touches as well.
-    const IS_SOLID: bool = false;
-
     /// Size of a body's collision cells, m.
     fn resolution(&self, body: &Body) -> f64;
 
@@ -417,11 +414,6 @@ impl<N: NarrowPhase> ContactGenerator for PairGenerator<N> {
     fn collision_points(&self, manifold: &Manifold) -> Option<usize> {
         let own = self.record(manifold).filter(|record| !N::is_left_to_others(&record.known));
         own.map(|record| record.touches)
-    }
-
-    fn touched_area(&self, manifold: &Manifold, _: &[Body]) -> Option<f64> {
-        let is_known = self.collision_points(manifold).is_some();
-        is_known.then_some(if N::IS_SOLID { f64::INFINITY } else { 0.0 })
     }
 
     fn broke(&mut self, parent: &Body, parts: &[Body]) -> bool {

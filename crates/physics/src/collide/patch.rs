@@ -31,19 +31,13 @@ pub fn areas(points: &[Point], cell: f64) -> Vec<f64> {
 }
 
 /// Area of the convex hull of points, no less than of a strip one cell wide.
-fn area(points: Vec<DVec2>, cell: f64) -> f64 {
-    let hull = hull(points);
-    let lengths = hull.iter().flat_map(|a| hull.iter().map(|b| a.distance(*b)));
-    let length = lengths.fold(cell, f64::max);
-    (0.5 * loop_area(&hull)).max(length * cell)
-}
-
-/// The corners of the convex hull of points, anticlockwise; its two ends come twice.
-pub(super) fn hull(mut points: Vec<DVec2>) -> Vec<DVec2> {
+fn area(mut points: Vec<DVec2>, cell: f64) -> f64 {
     points.sort_by(|a, b| a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y)));
     let mut hull = half(points.iter());
     hull.extend(half(points.iter().rev()));
-    hull
+    let lengths = hull.iter().flat_map(|a| hull.iter().map(|b| a.distance(*b)));
+    let length = lengths.fold(cell, f64::max);
+    (0.5 * loop_area(&hull)).max(length * cell)
 }
 
 /// The points of the hull from one end to the other, with the hull on the left (Andrew 1979).

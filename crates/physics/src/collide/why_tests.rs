@@ -212,5 +212,5 @@ fn mixed_contacts_name_the_generator_of_the_pair() {
 /// A step reads every point often: the reasons take no room of their own. The sums of all substeps are the fifth line.
 #[test]
 fn a_point_takes_five_lines_of_the_cache() {
-    assert_eq!((size_of::<super::Why>(), size_of::<Point>()), (3, 320));
+    assert_eq!((size_of::<super::Why>(), size_of::<Point>()), (3, 312));
 }

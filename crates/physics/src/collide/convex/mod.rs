@@ -88,8 +88,6 @@ impl NarrowPhase for Hulls {
     type Scratch = ();
     type Memory = ();
 
-    const IS_SOLID: bool = true;
-
     fn resolution(&self, body: &Body) -> f64 {
         meeting::resolution(body)
     }

@@ -99,15 +99,6 @@ impl ContactGenerator for MixedGenerator {
         self.hulls.collision_points(manifold).or_else(|| self.octrees.collision_points(manifold))
     }
 
-    fn touched_area(&self, manifold: &Manifold, bodies: &[Body]) -> Option<f64> {
-        // What is only contained in its hull may stand on a rim.
-        let of_hulls = || if self.hulls.narrow.are_tight(manifold, bodies) { f64::INFINITY } else { 0.0 };
-        match self.hulls.collision_points(manifold) {
-            Some(_) => Some(of_hulls()),
-            None => self.octrees.touched_area(manifold, bodies),
-        }
-    }
-
     fn finder(&self, manifold: &Manifold) -> Option<&'static str> {
         let is_by_hulls = self.hulls.collision_points(manifold).is_some();
         Some(if is_by_hulls { convex::ENTRY.name } else { octree::ENTRY.name })

@@ -15,7 +15,6 @@ use glam::DVec3;
 
 use crate::{
     Body, BodyDef, Plane,
-    body::index_of,
     by_shape::ByShape,
     collide::{
         MARGIN_CELLS, Manifold, Point,
@@ -46,14 +45,6 @@ pub struct VerifiedHulls {
 }
 
 impl VerifiedHulls {
-    /// Whether the surfaces of a manifold's bodies are those of their hulls.
-    pub fn are_tight(&self, manifold: &Manifold, bodies: &[Body]) -> bool {
-        let is_tight = |id| {
-            index_of(bodies, id).is_some_and(|k| self.fits.of(&bodies[k]) == Some(&Some(HullFit::Tight)))
-        };
-        is_tight(manifold.first) && manifold.second.is_none_or(is_tight)
-    }
-
     /// By body: how it fits, where it is among these.
     pub fn fit(&mut self, bodies: &[Body], near: impl Iterator<Item = usize>) -> Vec<Option<HullFit>> {
         let asked = self.fits.prepare(bodies, near, |body| fit(&body.def, tolerance(&body.def)));

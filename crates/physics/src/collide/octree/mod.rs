@@ -292,17 +292,6 @@ impl ContactGenerator for OctreeGenerator {
         self.records.get(manifold.first, manifold.second).map(|record| record.collision_points)
     }
 
-    fn touched_area(&self, manifold: &Manifold, _: &[Body]) -> Option<f64> {
-        let record = self.records.get(manifold.first, manifold.second)?;
-        // Each cell of a face has a candidate. Of two faces the one of the larger cells has fewer.
-        let of_second = record.seen.iter().filter(|(key, _)| key >> 32 & 1 == 1).count();
-        let count = match manifold.second {
-            Some(_) => of_second.min(record.seen.len() - of_second),
-            None => record.collision_points,
-        };
-        Some(count as f64 * manifold.resolution_m * manifold.resolution_m)
-    }
-
     fn removed(&mut self, id: BodyId, left: &[Body]) {
         self.records.forget(id);
         self.lists.forget(id);

@@ -103,8 +103,6 @@ pub(in crate::solver) struct ContactConstraint {
     normal: Axis,
     /// World, of this substep.
     arms: [DVec3; 2],
-    /// How far from the point friction acts, world, of this substep.
-    offset: DVec3,
     /// Whether the arms have moved since the axes were worked out: along the normal, and across.
     moved: [bool; 2],
     /// Whether friction slid.
@@ -124,8 +122,6 @@ pub(in crate::solver) struct ContactConstraint {
     pub point: u32,
     /// In body axes.
     anchors: [DVec3; 2],
-    /// In the axes of the first body if it moves, else of the second.
-    friction_offset: DVec3,
     ball: Option<Ball>,
     follows: Option<u8>,
     /// Separation when the anchors were in one place.
@@ -146,7 +142,6 @@ pub(in crate::solver) struct Needs {
     pub way: DVec3,
     pub tangent: DVec3,
     pub arms: [DVec3; 2],
-    pub offset: DVec3,
     pub friction: f64,
     pub drift: DVec3,
     pub most_impulse: f64,
@@ -174,7 +169,6 @@ impl ContactConstraint {
         moved: [true; 2],
         slid: false,
         arms: [DVec3::ZERO; 2],
-        offset: DVec3::ZERO,
         linear_mass: 0.0,
         spring_mass: 0.0,
         tangents: [Axis::along(DVec3::ZERO); 2],
@@ -186,7 +180,6 @@ impl ContactConstraint {
         manifold: 0,
         point: 0,
         anchors: [DVec3::ZERO; 2],
-        friction_offset: DVec3::ZERO,
         ball: None,
         follows: None,
         adjusted: 0.0,
@@ -207,8 +200,6 @@ impl ContactConstraint {
         let frames = pair.map(|k| &solver_bodies.frames[k]);
         let [a, b] = pair.map(|k| &solver_bodies.motions[k]);
         let arms = frames.map(|frame| p.position - frame.position);
-        let offset = frames[1].rotation * p.friction_offset();
-        let carrier = usize::from(frames[0].inverse_mass == 0.0);
         let (t, u) = tangents(p.normal);
         let speed = a.at(arms[0]) - b.at(arms[1]);
         Self {
@@ -216,11 +207,9 @@ impl ContactConstraint {
             manifold: manifold as u32,
             point: point as u32,
             anchors: [0, 1].map(|s| frames[s].rotation.transpose() * arms[s]),
-            friction_offset: frames[carrier].rotation.transpose() * offset,
             ball: p.ball,
             follows: p.follows,
             arms,
-            offset,
             normal: Axis::along(p.normal),
             tangents: [Axis::along(t), Axis::along(u)],
             spring_mass: 0.0,
@@ -262,10 +251,8 @@ impl ContactConstraint {
         self.solver_bodies.map(|k| k as usize)
     }
 
-    /// Where friction acts, from the centres of its bodies, world.
-    #[inline]
-    fn friction_arms(&self) -> [DVec3; 2] {
-        self.arms.map(|arm| arm + self.offset)
+    fn axis(&self, frames: &[Frame], way: DVec3) -> Axis {
+        Axis::new(way, self.arms, self.pair(), frames)
     }
 
     /// Makes both arms end in one point; otherwise angular momentum would leak as the bodies move apart.
@@ -288,9 +275,6 @@ impl ContactConstraint {
         };
         self.gap = self.adjusted + (nearest - b).dot(self.normal.way);
         self.arms = self.pair().map(|k| middle - frames[k].position);
-        let [first, second] = self.pair();
-        let carrier = if frames[first].inverse_mass == 0.0 { second } else { first };
-        self.offset = frames[carrier].rotation * self.friction_offset;
         self.until = f64::MIN;
         // Arms of crumbs change a lot in a substep; with the masses of the old ones the impulses would grow
         // without bound.
@@ -315,12 +299,10 @@ impl ContactConstraint {
     /// Begins with these impulses.
     pub fn warm_start(&self, share: &mut BodiesMut<'_>) {
         if self.normal_impulse != 0.0 {
-            let pressed = self.pressed();
-            let ([a, b], friction, rubs) = (self.pair(), self.friction_impulse, self.friction_arms());
-            share.push(a, self.arms[0], pressed);
-            share.push(b, self.arms[1], -pressed);
-            share.push(a, rubs[0], friction);
-            share.push(b, rubs[1], -friction);
+            let impulse = self.normal.way * self.normal_impulse + self.friction_impulse;
+            let [a, b] = self.pair();
+            share.push(a, self.arms[0], impulse);
+            share.push(b, self.arms[1], -impulse);
         }
     }
 
@@ -353,7 +335,7 @@ impl ContactConstraint {
     #[inline]
     fn look(&mut self, frames: &[Frame]) {
         if std::mem::take(&mut self.moved[0]) {
-            self.normal = Axis::new(self.normal.way, self.arms, self.pair(), frames);
+            self.normal = self.axis(frames, self.normal.way);
         }
     }
 
@@ -361,8 +343,7 @@ impl ContactConstraint {
     #[inline]
     fn look_across(&mut self, frames: &[Frame]) {
         if std::mem::take(&mut self.moved[1]) {
-            let (arms, pair) = (self.friction_arms(), self.pair());
-            self.tangents = self.tangents.map(|axis| Axis::new(axis.way, arms, pair, frames));
+            self.tangents = [0, 1].map(|i| self.axis(frames, self.tangents[i].way));
         }
     }
 
@@ -410,7 +391,6 @@ impl ContactConstraint {
             way: self.normal.way,
             tangent: self.tangents[0].way,
             arms: self.arms,
-            offset: self.offset,
             friction: self.friction,
             drift: self.drift,
             most_impulse: self.most_impulse,
@@ -471,8 +451,7 @@ impl ContactConstraint {
     fn drag(&mut self, share: &mut BodiesMut<'_>, stick: f64) -> f64 {
         self.look_across(share.frames);
         let axes = &self.tangents;
-        let arms = self.friction_arms();
-        let turns = axes.each_ref().map(|axis| axis.turn(&arms));
+        let turns = axes.each_ref().map(|axis| axis.turn(&self.arms));
         let mut pair = share.pair(self.pair());
         let [t, u] = [0, 1].map(|k: usize| {
             let speed = axes[k].speed(&pair, &turns[k]) + stick * self.drift.dot(axes[k].way);

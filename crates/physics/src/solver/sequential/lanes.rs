@@ -53,7 +53,6 @@ pub(super) struct Wide {
 #[derive(Default)]
 pub(super) struct Rolling {
     arm: Lane,
-    free: [Lane; 3],
     pub impulse: [Lane; 3],
     inertia: Matrices,
 }
@@ -76,8 +75,6 @@ struct WideContact {
     inverse_mass: Lane,
     way: [Lane; 3],
     arms: [[Lane; 3]; 2],
-    /// From the point to where friction acts.
-    offset: [Lane; 3],
     /// First tangent; the second is perpendicular to it and the normal.
     tangent: [Lane; 3],
     /// kg.
@@ -106,7 +103,6 @@ impl WideContact {
         inverse_mass: [0.0; LANES],
         way: [[0.0; LANES]; 3],
         arms: [[[0.0; LANES]; 3]; 2],
-        offset: [[0.0; LANES]; 3],
         tangent: [[0.0; LANES]; 3],
         across: [[0.0; LANES]; 2],
         friction: [0.0; LANES],
@@ -214,7 +210,6 @@ impl Wide {
             self.per_speed[lane] = 1.0 / group.speed();
             group.roll.look(share.frames);
             self.roll.arm[lane] = group.roll.arm;
-            put_vector(&mut self.roll.free, lane, group.roll.free);
             put_vector(&mut self.roll.impulse, lane, group.roll.impulse);
             put(&mut self.roll.inertia, lane, group.roll.inertia);
             if group.is_left {
@@ -263,14 +258,12 @@ impl Wide {
         let alone = F::of(self.inverse_mass[0]).add(F::of(self.inverse_mass[1]));
         for row in &mut self.rows {
             let arms = [Vectors::<F>::of(&row.arms[0]), Vectors::of(&row.arms[1])];
-            let offset = Vectors::of(&row.offset);
             let way = Vectors::of(&row.way);
             let tangent = Vectors::of(&row.tangent);
             let ways = [way, tangent, way.cross(tangent)];
             let (mut inverse, mut masses) = ([zero; 3], [zero; 3]);
             let mut k = 0;
             while k < 3 {
-                let arms = if k == 0 { arms } else { arms.map(|arm| arm.add(offset)) };
                 let turns = [arms[0].cross(ways[k]), arms[1].cross(ways[k])];
                 let spins =
                     [times(&self.inverse_inertia[0], turns[0]), times(&self.inverse_inertia[1], turns[1])];
@@ -351,8 +344,7 @@ impl Wide {
         let (impulse, limit) = (Vectors::of(&self.roll.impulse), arm.mul(F::of(self.load)));
         if zero.less(limit.add(impulse.size())) != 0 {
             let wanted = impulse.sub(times(&self.roll.inertia, wa.sub(wb)));
-            let free = Vectors::of(&self.roll.free);
-            let new = limited(wanted.sub(free.scaled(free.dot(wanted))), limit).0;
+            let new = limited(wanted, limit).0;
             let change = new.sub(impulse);
             let (spin_a, spin_b) =
                 (times(&self.inverse_inertia[0], change), times(&self.inverse_inertia[1], change));
@@ -372,8 +364,7 @@ impl Wide {
             }
             let (way, t) = (Vectors::of(&row.way), Vectors::of(&row.tangent));
             let u = way.cross(t);
-            let offset = Vectors::of(&row.offset);
-            let arms = [Vectors::of(&row.arms[0]).add(offset), Vectors::of(&row.arms[1]).add(offset)];
+            let arms = [Vectors::of(&row.arms[0]), Vectors::of(&row.arms[1])];
             let speed = la.add(wa.cross(arms[0])).sub(lb.add(wb.cross(arms[1])));
             let by_t = F::of(row.across[0]).mul(speed.dot(t).add(F::of(row.draw[0])));
             let by_u = F::of(row.across[1]).mul(speed.dot(u).add(F::of(row.draw[1])));
@@ -424,7 +415,6 @@ impl ContactConstraint {
         for (into, arm) in wide.arms.iter_mut().zip(needs.arms) {
             put_vector(into, lane, arm);
         }
-        put_vector(&mut wide.offset, lane, needs.offset);
         put_vector(&mut wide.tangent, lane, needs.tangent);
         wide.friction[lane] = needs.friction;
         put_vector(&mut wide.friction_impulse, lane, self.friction_impulse);

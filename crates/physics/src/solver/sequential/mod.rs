@@ -245,7 +245,6 @@ fn groups<'a>(
         let roll = RollingConstraint::new(
             pair,
             arms.between(pair, manifolds[m].resolution_m),
-            manifolds[m].face_axis(),
             manifolds[m].rolling_impulse,
         );
         let scale = solver_bodies.frames[pair[0]].scale.smaller(solver_bodies.frames[pair[1]].scale);

@@ -12,8 +12,6 @@ pub(in crate::solver) struct RollingConstraint {
     pub solver_bodies: [usize; 2],
     /// Torque for a newton of load, N m.
     pub(super) arm: f64,
-    /// Axis about which it does not resist ([`Manifold::face_axis`](crate::collide::Manifold::face_axis)).
-    pub(super) free: DVec3,
     /// Angular impulse on the first body in a substep, N m s, world.
     pub impulse: DVec3,
     /// Effective inertia of relative spin in this substep, kg m^2, world.
@@ -23,10 +21,9 @@ pub(in crate::solver) struct RollingConstraint {
 }
 
 impl RollingConstraint {
-    /// Between these; it does not resist about the axis `free`; `impulse` is that of the last substep.
-    pub fn new(solver_bodies: [usize; 2], arm: f64, free: DVec3, impulse: DVec3) -> Self {
-        let impulse = impulse - free * free.dot(impulse);
-        Self { solver_bodies, arm, free, impulse, inertia: DMat3::ZERO, turned: true }
+    /// Between these; `impulse` is that of the last substep.
+    pub fn new(solver_bodies: [usize; 2], arm: f64, impulse: DVec3) -> Self {
+        Self { solver_bodies, arm, impulse, inertia: DMat3::ZERO, turned: true }
     }
 
     /// Whether it is zero now.
@@ -66,8 +63,7 @@ impl RollingConstraint {
             return 0.0;
         }
         self.look(share.frames);
-        let wanted = self.impulse - self.inertia * share.turn(self.solver_bodies);
-        let new = (wanted - self.free * self.free.dot(wanted)).clamp_length_max(most);
+        let new = (self.impulse - self.inertia * share.turn(self.solver_bodies)).clamp_length_max(most);
         let change = new - self.impulse;
         if change == DVec3::ZERO {
             return 0.0;

@@ -15,13 +15,13 @@ use super::{
         Batch, ContactEdge, IslandSplit, Pass, Soft, SolverBodies, Sweep, each, for_groups, look, note,
         pressing, rounds, solved, substep_secs, sweep_groups,
     },
-    wide::{self, passes::SolverPasses},
+    wide,
 };
+use crate::gpu::GpuError;
 use crate::{
     Body, WorldSettings,
     collide::Manifold,
     context::{StepContext, SubstepImpulses},
-    gpu::{Gpu, GpuError},
     scale::Scale,
 };
 use glam::DVec3;
@@ -83,15 +83,6 @@ impl Default for SoftStep {
     }
 }
 
-/// A body bears what a normal against gravity, by at least this share, points at.
-const BEARS: f64 = 0.3;
-/// A body bears one of unequal mass from this ratio on; larger ratios than the second count as that.
-const UNEQUAL: f64 = 30.0;
-const MOST_UNEQUAL: f64 = 1e4;
-/// Contacts that a pass of a heap of unequal bodies may visit, in all its iterations, and the most iterations.
-const VISITS: usize = 16_000;
-const MOST_ROUNDS: usize = 640;
-
 /// Rounds of the bounce: a box that lands flat has to agree among its corners.
 const BOUNCE_ROUNDS: usize = 8;
 
@@ -125,8 +116,8 @@ impl ContactSolver for SoftStep {
         manifolds: &mut [Manifold],
     ) -> Result<(), GpuError> {
         let edges = pressing(bodies, manifolds, cx.settings);
-        let heap = (bodies, manifolds, edges);
-        self.answer(heap, (cx.settings, cx.substeps.as_deref_mut()), None)
+        self.answer((bodies, manifolds, edges), cx.settings, cx.substeps.as_deref_mut());
+        Ok(())
     }
 }
 
@@ -136,44 +127,34 @@ impl SoftStep {
         edges.iter().map(|edge| edge.points).sum::<usize>() >= self.wide_from
     }
 
-    /// One step: of a large heap on this device, if there is one, else on the cores. `record` gets the impulses of each substep.
+    /// One step on the cores. `record` gets the impulses of each substep.
     fn answer(
         &self,
-        (bodies, manifolds, edges): (&mut [Body], &mut [Manifold], Vec<ContactEdge>),
-        (settings, record): (&WorldSettings, Option<&mut SubstepImpulses>),
-        device: Option<(&Gpu, &mut SolverPasses)>,
-    ) -> Result<(), GpuError> {
-        let springs = |scale, h| self.soft(scale, h);
-        let leans = if let Some((gpu, passes)) = device.filter(|_| self.is_large(&edges)) {
-            let heap = (&mut *bodies, manifolds, &edges[..]);
-            passes.solve(gpu, heap, (settings, record), &self.passes(), springs)?
-        } else if self.is_large(&edges) {
-            self.solve_wide((&mut *bodies, manifolds, edges), settings, record)
-        } else {
-            let mut leans = vec![f64::MAX; bodies.len()];
-            let most = self.rounds((&*bodies, &*manifolds, &edges), settings);
-            solved((&mut *bodies, manifolds, edges), settings, springs, |whole, batches, solver_bodies| {
-                self.solve(whole, batches, solver_bodies, (settings, record, most), &mut leans);
-            });
-            leans
-        };
-        // Without weight no body leans, and only collisions remain, which must conserve momentum.
-        if settings.gravity != DVec3::ZERO {
-            self.settle(&leans, bodies, settings);
+        heap: (&mut [Body], &mut [Manifold], Vec<ContactEdge>),
+        settings: &WorldSettings,
+        record: Option<&mut SubstepImpulses>,
+    ) {
+        if self.is_large(&heap.2) {
+            self.solve_wide(heap, settings, record);
+            return;
         }
-        Ok(())
+        let springs = |scale, h| self.soft(scale, h);
+        solved(heap, settings, springs, |whole, batches, solver_bodies| {
+            self.solve(whole, batches, solver_bodies, (settings, record));
+        });
     }
 
-    /// One step of a large heap. `record` gets the impulses of each substep. Returns what each body leans on at the end, as
-    /// [`wide::solve`] does.
+    /// One step of a large heap. `record` gets the impulses of each substep.
     pub(super) fn solve_wide(
         &self,
         heap: (&mut [Body], &mut [Manifold], Vec<ContactEdge>),
         settings: &WorldSettings,
         record: Option<&mut SubstepImpulses>,
-    ) -> Vec<f64> {
+    ) {
         let springs = |scale, h| self.soft(scale, h);
-        wide::solve(heap, (settings, record), &self.passes(), springs)
+        wide::solve(heap, (settings, record), &self.passes(), springs, |leans, solver_bodies| {
+            self.settle(leans, solver_bodies, settings);
+        });
     }
 
     /// What a step of a large heap does.
@@ -186,50 +167,16 @@ impl SoftStep {
         }
     }
 
-    /// How many iterations a pass of a heap has at most, and the change of a speed at which it ends, m/s. Where a light body
-    /// carries a heavy one, an iteration moves the light one alone, and the heavy one follows by the ratio of their masses:
-    /// such heaps get as many iterations as they need, as long as they are small.
-    fn rounds(
-        &self,
-        (bodies, manifolds, edges): (&[Body], &[Manifold], &[ContactEdge]),
-        settings: &WorldSettings,
-    ) -> (u32, f64) {
-        let points: usize = edges.iter().map(|edge| edge.points).sum();
-        let affordable = (VISITS / points.max(1)).min(MOST_ROUNDS) as u32;
-        if affordable <= self.iterations {
-            return (self.iterations, self.settled);
-        }
-        let down = settings.gravity.normalize_or_zero();
-        let ratio = |edge: &ContactEdge| {
-            let [a, b] = edge.bodies.map(|k| bodies[k].def.mass_kg());
-            let manifold = &manifolds[edge.manifold];
-            let is_of_first = bodies[edge.bodies[0]].id == manifold.first;
-            // Normals point at the first body of the manifold: out of what bears it.
-            let first_bears = manifold.points.iter().any(|p| p.normal.dot(down) > BEARS);
-            let second_bears = manifold.points.iter().any(|p| p.normal.dot(down) < -BEARS);
-            let (first, second) = if is_of_first { (a, b) } else { (b, a) };
-            let of_first = if first_bears { second / first } else { 1.0 };
-            let of_second = if second_bears { first / second } else { 1.0 };
-            of_first.max(of_second)
-        };
-        let unequal = edges.iter().map(ratio).fold(1.0, f64::max);
-        if unequal < UNEQUAL {
-            return (self.iterations, self.settled);
-        }
-        (affordable, self.settled / unequal.min(MOST_UNEQUAL))
-    }
-
-    /// One step of a heap in parts. `record` gets the impulses of each substep, and `leans` what each body leans on at its end:
-    /// the smallest radius of the pairs that press, m.
+    /// One step of a heap in parts. `record` gets the impulses of each substep.
     fn solve(
         &self,
         whole: &IslandSplit,
         batches: &mut [Batch<'_, '_>],
         solver_bodies: &mut SolverBodies,
-        (settings, mut record, most): (&WorldSettings, Option<&mut SubstepImpulses>, (u32, f64)),
-        leans: &mut [f64],
+        (settings, mut record): (&WorldSettings, Option<&mut SubstepImpulses>),
     ) {
         let (h, substeps) = (substep_secs(settings), settings.substeps.clamp(1, 64));
+        let most = (self.iterations, self.settled);
         for substep in 0..substeps {
             solver_bodies.accelerate(settings.gravity, h);
             for_groups(batches, |group| group.prepare(solver_bodies, h));
@@ -253,31 +200,41 @@ impl SoftStep {
         }
         // The bounce belongs to the last substep.
         note(batches, substeps - 1, record);
+        let mut leans = vec![f64::MAX; solver_bodies.motions.len()];
         let groups = batches.iter().flat_map(|batch| &*batch.groups);
-        for row in groups.flat_map(|group| group.rows.iter()).filter(|row| row.normal_impulse > 0.0) {
+        let rows = groups.flat_map(|group| group.rows.iter());
+        for row in rows.filter(|row| row.normal_impulse > 0.0) {
             for k in row.pair() {
-                if let Some(least) = leans.get_mut(solver_bodies.frames[k].body) {
-                    *least = row.size.min(*least);
-                }
+                leans[k] = row.size.min(leans[k]);
             }
         }
+        self.settle(&leans, solver_bodies, settings);
     }
 
     /// Damps the wobble of pieces that lean on something and hardly turn. On rounded corners of voxels they would rock
     /// for ever.
-    /// `leans`: the smallest radius of the pairs in which each presses, m; [`f64::MAX`] where it presses on none.
-    fn settle(&self, leans: &[f64], bodies: &mut [Body], settings: &WorldSettings) {
+    /// `leans`: the smallest radius of the bodies that each leans on, m; [`f64::MAX`] where it leans on none.
+    fn settle(&self, leans: &[f64], solver_bodies: &mut SolverBodies, settings: &WorldSettings) {
+        // Without weight no body leans, and only collisions remain, which must conserve momentum.
+        if settings.gravity == DVec3::ZERO {
+            return;
+        }
         let down = settings.gravity.normalize_or_zero();
-        for (body, arm) in bodies.iter_mut().zip(leans).filter(|(body, _)| body.moves()) {
-            let Scale { speed, time, .. } = Scale::of(&body.def, settings.gravity);
-            let wobble = body.state.angular_velocity.length() * arm;
+        let moving = solver_bodies
+            .motions
+            .iter_mut()
+            .zip(&solver_bodies.frames)
+            .zip(leans)
+            .filter(|((m, _), _)| m.moves());
+        for ((motion, frame), arm) in moving {
+            let Scale { speed, time, .. } = frame.scale;
+            let wobble = motion.angular.length() * arm;
             let wobbles = wobble > LEAST_WOBBLE * speed && wobble < WOBBLE_SPEED * speed;
-            let sinks = body.state.linear_velocity.dot(down) >= TIP_SPEED * speed;
-            if wobbles && !sinks {
+            if wobbles && motion.linear.dot(down) < TIP_SPEED * speed {
                 let keep = 1.0 / (1.0 + self.wobble_damping / time * settings.dt);
-                body.state.angular_velocity *= keep;
-                if body.state.linear_velocity.length() < WOBBLE_SPEED * speed {
-                    body.state.linear_velocity *= keep;
+                motion.angular *= keep;
+                if motion.linear.length() < WOBBLE_SPEED * speed {
+                    motion.linear *= keep;
                 }
             }
         }

@@ -3,7 +3,7 @@
 //! In: bodies and manifolds at the start of a step, and perhaps a device. Out: as of [`SoftStep`]. The compiled passes and their
 //! buffers are kept from step to step, as long as the device is the same.
 
-use super::{SoftStep, pressing};
+use super::{SoftStep, SolverBodies, pressing};
 use crate::{
     Body,
     collide::Manifold,
@@ -51,11 +51,19 @@ impl ContactSolver for SoftResponse {
             self.passes = None;
         }
         let edges = pressing(bodies, manifolds, settings);
+        let record = cx.substeps.as_deref_mut();
         // Few contacts take more iterations, in double precision: what a device would save there, waiting for it costs.
-        let wanted =
-            device.filter(|_| !edges.is_empty() && step.is_large(&edges) && is_shallow(bodies.len(), &edges));
-        let on = wanted.map(|gpu| (gpu, self.passes(gpu)));
-        step.answer((bodies, manifolds, edges), (settings, cx.substeps.as_deref_mut()), on)
+        let Some(gpu) =
+            device.filter(|_| !edges.is_empty() && step.is_large(&edges) && is_shallow(bodies.len(), &edges))
+        else {
+            step.answer((bodies, manifolds, edges), settings, record);
+            return Ok(());
+        };
+        let springs = |scale, h| step.soft(scale, h);
+        let settle =
+            |leans: &[f64], solver_bodies: &mut SolverBodies| step.settle(leans, solver_bodies, settings);
+        let heap = (bodies, manifolds, &edges[..]);
+        self.passes(gpu).solve(gpu, heap, (settings, record), &step.passes(), springs, settle)
     }
 
     fn cleared(&mut self) {

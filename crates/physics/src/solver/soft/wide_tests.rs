@@ -27,9 +27,8 @@ fn converged(is_wide: bool, settings: &WorldSettings, bodies: &[Body], manifolds
         step.solve_wide((&mut bodies, &mut manifolds, edges), settings, None);
     } else {
         let springs = |scale, h| step.soft(scale, h);
-        let mut leans = vec![f64::MAX; bodies.len()];
         solved((&mut bodies, &mut manifolds, edges), settings, springs, |whole, batches, solver_bodies| {
-            step.solve(whole, batches, solver_bodies, (settings, None, (300, 0.0)), &mut leans);
+            step.solve(whole, batches, solver_bodies, (settings, None));
         });
     }
     found(&bodies, &manifolds)

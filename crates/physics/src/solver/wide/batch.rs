@@ -1,6 +1,6 @@
 //! Up to eight manifolds that share no moving body, one a lane, solved at once.
 //!
-//! In: manifolds, and how their bodies lie and move. Out: impulses, and changed velocities. A contact takes 28 numbers in
+//! In: manifolds, and how their bodies lie and move. Out: impulses, and changed velocities. A contact takes 25 numbers in
 //! each lane that a sweep reads; what only a substep reads lies apart.
 
 use glam::DVec3;
@@ -22,8 +22,6 @@ pub(super) struct Contact {
     /// The second tangent is the normal times this one.
     pub tangent: [Lane; 3],
     pub arms: [[Lane; 3]; 2],
-    /// From the point to where friction acts.
-    pub rub: [Lane; 3],
     /// Effective masses along the normal and both tangents, kg.
     pub masses: [Lane; 3],
     /// The mass along the normal with the spring's softness, kg.
@@ -49,8 +47,6 @@ pub(super) struct Geometry {
     pub anchors: [[Lane; 3]; 2],
     /// World, added to the first anchor: a ball touches below its middle.
     pub offset: [Lane; 3],
-    /// From the point to where friction acts, in the axes of the first body if it moves, else of the second, m.
-    pub friction_offset: [[Lane; 3]; 2],
     /// From the second body's place to the first's when nothing had moved, less both anchors, m.
     pub apart: [Lane; 3],
     /// Separation when both places were one, m.
@@ -76,7 +72,6 @@ impl Contact {
         normal: [[0.0; LANES]; 3],
         tangent: [[0.0; LANES]; 3],
         arms: [[[0.0; LANES]; 3]; 2],
-        rub: [[0.0; LANES]; 3],
         masses: [[0.0; LANES]; 3],
         soft_mass: [0.0; LANES],
         softness: [0.0; LANES],
@@ -92,7 +87,6 @@ impl Geometry {
     pub const NONE: Self = Self {
         anchors: [[[0.0; LANES]; 3]; 2],
         offset: [[0.0; LANES]; 3],
-        friction_offset: [[[0.0; LANES]; 3]; 2],
         apart: [[0.0; LANES]; 3],
         adjusted: [0.0; LANES],
         middle: [0.0; LANES],
@@ -118,8 +112,6 @@ pub(super) struct WideBatch<'a> {
     /// Rolling resistance: torque for a newton, m; angular impulse, N m s; inertia of the relative spin, kg m^2.
     pub roll_arm: Lane,
     pub roll: [Lane; 3],
-    /// Axis about which it does not resist.
-    pub roll_free: [Lane; 3],
     pub roll_inertia: Matrices,
     /// Springs: speed for a depth (1/s), softness of a contact that carries a kilogram, and the largest speed (m/s).
     pub bias_rate: Lane,
@@ -159,7 +151,6 @@ impl<'a> WideBatch<'a> {
             inverse_inertia: [[none; 6]; 2],
             roll_arm: none,
             roll: [none; 3],
-            roll_free: [none; 3],
             roll_inertia: [none; 6],
             bias_rate: none,
             softness: none,
@@ -184,8 +175,7 @@ impl<'a> WideBatch<'a> {
             self.inverse_mass[side][lane] = mass as f32;
         }
         self.roll_arm[lane] = filling.arm as f32;
-        put(&mut self.roll_free, lane, filling.free);
-        put(&mut self.roll, lane, filling.roll);
+        put(&mut self.roll, lane, filling.manifold.rolling_impulse);
         self.bias_rate[lane] = filling.soft.bias_rate as f32;
         self.softness[lane] = filling.soft.softness as f32;
         self.push_out[lane] = filling.soft.push_out as f32;
@@ -210,8 +200,6 @@ impl<'a> WideBatch<'a> {
         for (into, anchor) in geometry.anchors.iter_mut().zip(row.anchors) {
             put(into, lane, anchor);
         }
-        let rub = filling.frames[row.carrier].rotation.transpose() * row.rub;
-        put(&mut geometry.friction_offset[row.carrier], lane, rub);
         put(&mut geometry.offset, lane, row.offset);
         put(&mut geometry.apart, lane, row.apart);
         geometry.adjusted[lane] = row.adjusted as f32;

@@ -40,10 +40,6 @@ pub(super) struct Filling<'a> {
     pub soft: Soft,
     /// Torque of rolling resistance for a newton of load, N m.
     pub arm: f64,
-    /// Axis about which rolling resistance does not act.
-    pub free: DVec3,
-    /// Its angular impulse, N m s.
-    pub roll: DVec3,
 }
 
 impl<'a> Filling<'a> {
@@ -63,7 +59,6 @@ impl<'a> Filling<'a> {
             let motion = &solver_bodies.motions[k];
             [motion.linear, motion.angular]
         });
-        let (free, roll) = (manifold.face_axis(), manifold.rolling_impulse);
         Some(Self {
             index: edge.manifold,
             manifold,
@@ -74,8 +69,6 @@ impl<'a> Filling<'a> {
             scale,
             soft: springs(scale),
             arm: arms.between(places, manifold.resolution_m),
-            free,
-            roll: roll - free * free.dot(roll),
         })
     }
 }
@@ -93,10 +86,6 @@ pub(super) struct Row {
     pub offset: DVec3,
     /// From both centres to the contact, m. What cannot move has none: the floor's would be as long as the world is large.
     pub arms: [DVec3; 2],
-    /// From the contact to where its friction acts, m.
-    pub rub: DVec3,
-    /// With which body that turns: the first if it moves.
-    pub carrier: usize,
     /// From the second body's place to the first's, less both arms, m.
     pub apart: DVec3,
     /// Separation when both places were one, m.
@@ -149,8 +138,6 @@ impl Row {
             anchors,
             offset: if moves[0] { offset } else { DVec3::ZERO },
             arms,
-            rub: b.rotation * p.friction_offset(),
-            carrier: usize::from(!moves[0]),
             apart: apart - arms[0] + arms[1],
             adjusted: p.separation,
             middle: match (p.ball, p.follows) {

@@ -48,15 +48,16 @@ static SPARE: Mutex<Memory> = Mutex::new(Memory { contacts: Vec::new(), geometry
 /// More contacts of batches are not kept.
 const MOST_SPARE: usize = 1 << 15;
 
-/// Moves the bodies of a heap through a step. `springs` are those of contacts between objects of a size. `record` gets the
-/// impulses of each substep. Returns what each body leans on at the end: the smallest radius, m; [`f64::MAX`] where it leans
-/// on none.
+/// Moves the bodies of a heap through a step. `springs` are those of contacts between objects of a size; `settle` gets what
+/// each body leans on at the end (the smallest radius, m), and may change velocities. `record` gets the impulses of each
+/// substep.
 pub fn solve(
     (bodies, manifolds, edges): (&mut [Body], &mut [Manifold], Vec<ContactEdge>),
     (settings, record): (&WorldSettings, Option<&mut SubstepImpulses>),
     passes: &Passes,
     springs: impl Fn(Scale, f64) -> Soft + Send + Sync,
-) -> Vec<f64> {
+    settle: impl FnOnce(&[f64], &mut SolverBodies) + Send,
+) {
     let h = sequential::substep_secs(settings);
     let (mut whole, moving, mut edges) = sequential::parts(bodies, edges);
     let sizes = sequential::batches(&mut whole, &mut edges, LANES);
@@ -75,10 +76,10 @@ pub fn solve(
         Heap { passes, whole: &whole, settings, h }.solve(&mut solver_bodies, &mut batches, record);
         let mut leans = vec![f64::MAX; solver_bodies.frames.len()];
         batches.iter().for_each(|batch| batch.lean_on(&mut leans));
-        solved = Some((solver_bodies, batches, leans));
+        settle(&leans, &mut solver_bodies);
+        solved = Some((solver_bodies, batches));
     });
-    let mut by_body = vec![f64::MAX; bodies.len()];
-    let Some((solver_bodies, batches, leans)) = solved else { return by_body };
+    let Some((solver_bodies, batches)) = solved else { return };
     finish(&batches, manifolds);
     drop(batches);
     if memory.contacts.len() <= MOST_SPARE {
@@ -87,9 +88,7 @@ pub fn solve(
     for (k, state) in solver_bodies.states() {
         bodies[k].state = state;
         integrate::velocity(&mut bodies[k].state, DVec3::ZERO, h);
-        by_body[k] = leans[solver_bodies.place(k)];
     }
-    by_body
 }
 
 struct Heap<'a> {

@@ -51,14 +51,6 @@ impl<F: F32x8> Velocities<F> {
         }
     }
 
-    /// Turns the first bodies by a push at this distance from another place, and the second ones back.
-    #[inline(always)]
-    fn twist(&mut self, inertia: &[Matrices; 2], distance: Vectors<F>, push: Vectors<F>) {
-        let twist = distance.cross(push);
-        self.angular[0] = self.angular[0] + twist.by(&inertia[0]);
-        self.angular[1] = self.angular[1] - twist.by(&inertia[1]);
-    }
-
     /// Pushes the first bodies at the ends of their arms, and the second ones back.
     #[inline(always)]
     fn push(&mut self, masses: &[Lane; 2], inertia: &[Matrices; 2], arms: [Vectors<F>; 2], push: Vectors<F>) {
@@ -134,10 +126,6 @@ impl WideBatch<'_> {
             let middle = F::of(geometry.middle);
             let arms = [a - apart.scaled(middle), b + apart.scaled(one.sub(middle))];
             contact.arms = [arms[0].arrays(), arms[1].arrays()];
-            let rub = Vectors::of(&geometry.friction_offset[0]).turned(&rotations[0])
-                + Vectors::of(&geometry.friction_offset[1]).turned(&rotations[1]);
-            contact.rub = rub.arrays();
-            let rubs = [arms[0] + rub, arms[1] + rub];
             let sticks = F::of(geometry.sticks).mul(F::of(self.stick));
             contact.drift = [
                 F::of(geometry.slip[0]).add(apart.dot(ways[1])).mul(sticks).array(),
@@ -148,7 +136,6 @@ impl WideBatch<'_> {
             contact.bias = [free.add(spring).array(), free.array()];
             let mut k = 0;
             while k < 3 {
-                let arms = if k == 0 { arms } else { rubs };
                 let turns = [arms[0].cross(ways[k]), arms[1].cross(ways[k])];
                 let by = [turns[0].by(&self.inverse_inertia[0]), turns[1].by(&self.inverse_inertia[1])];
                 let inverse = alone.add(turns[0].dot(by[0])).add(turns[1].dot(by[1]));
@@ -189,11 +176,9 @@ impl WideBatch<'_> {
             );
             contact.impulse = [pressed.array(), t.array(), u.array()];
             load = load.add(pressed);
-            let rubbed = tangent.scaled(t) + other.scaled(u);
-            let push = normal.scaled(pressed) + rubbed;
+            let push = normal.scaled(pressed) + tangent.scaled(t) + other.scaled(u);
             let arms = [Vectors::of(&contact.arms[0]), Vectors::of(&contact.arms[1])];
             v.push(&self.inverse_mass, &self.inverse_inertia, arms, push);
-            v.twist(&self.inverse_inertia, Vectors::of(&contact.rub), rubbed);
         }
         let roll = Vectors::of(&self.roll).limited(F::of(self.roll_arm).mul(load));
         self.roll = roll.arrays();
@@ -233,9 +218,7 @@ impl WideBatch<'_> {
         }
 
         let roll = Vectors::of(&self.roll);
-        let free = Vectors::of(&self.roll_free);
-        let wanted = roll - (wa - wb).by(&self.roll_inertia);
-        let wanted = (wanted - free.scaled(free.dot(wanted))).limited(F::of(self.roll_arm).mul(load));
+        let wanted = (roll - (wa - wb).by(&self.roll_inertia)).limited(F::of(self.roll_arm).mul(load));
         let change = wanted - roll;
         self.roll = wanted.arrays();
         wa = wa + change.by(&self.inverse_inertia[0]);
@@ -245,8 +228,7 @@ impl WideBatch<'_> {
         for contact in &mut *self.contacts {
             let (normal, tangent) = (Vectors::of(&contact.normal), Vectors::of(&contact.tangent));
             let other = normal.cross(tangent);
-            let rub = Vectors::of(&contact.rub);
-            let arms = [Vectors::of(&contact.arms[0]) + rub, Vectors::of(&contact.arms[1]) + rub];
+            let arms = [Vectors::of(&contact.arms[0]), Vectors::of(&contact.arms[1])];
             let speed = la + wa.cross(arms[0]) - lb - wb.cross(arms[1]);
             let old = [F::of(contact.impulse[1]), F::of(contact.impulse[2])];
             let by_t = speed.dot(tangent).add(stick.mul(F::of(contact.drift[0])));

@@ -41,10 +41,10 @@ fn inverse(m: Turning) -> Turning {
     );
 }
 
-// Effective mass along a way, at the ends of these arms.
-fn mass(way: vec3<f32>, arm_a: vec3<f32>, arm_b: vec3<f32>, a: SolverBody, b: SolverBody) -> f32 {
-    let turn_a = cross(arm_a, way);
-    let turn_b = cross(arm_b, way);
+// Effective mass along a way.
+fn mass(way: vec3<f32>, contact: SolverContact, a: SolverBody, b: SolverBody) -> f32 {
+    let turn_a = cross(contact.arm_a, way);
+    let turn_b = cross(contact.arm_b, way);
     let softness = a.inverse_mass + b.inverse_mass + dot(turn_a, by(a.inverse_diagonal, a.inverse_rest, turn_a))
         + dot(turn_b, by(b.inverse_diagonal, b.inverse_rest, turn_b));
     if softness <= 0.0 {
@@ -74,11 +74,6 @@ fn thread(id: u32) {
     manifolds[id].roll_diagonal = roll.diagonal;
     manifolds[id].roll_rest = roll.rest;
     let moved = pose_a.moved - pose_b.moved;
-    // Where friction acts turns with the first body, or with the second where the first cannot move.
-    var carrier = pose_a.turn;
-    if manifold.bodies.x == STILL {
-        carrier = pose_b.turn;
-    }
     for (var c = manifold.first; c < manifold.first + manifold.count; c++) {
         var contact = contacts[c];
         let about = geometry[c];
@@ -89,18 +84,15 @@ fn thread(id: u32) {
         let gap = about.adjusted + dot(apart, contact.normal);
         contact.arm_a = arm_a - apart * about.middle;
         contact.arm_b = arm_b + apart * (1.0 - about.middle);
-        contact.rub = turned(carrier, about.friction_offset);
-        let rub_a = contact.arm_a + contact.rub;
-        let rub_b = contact.arm_b + contact.rub;
         contact.drift = (about.slip + vec2<f32>(dot(apart, contact.tangent), dot(apart, other))) * (about.sticks * manifold.stick);
         let free = max(gap, 0.0) / params.h;
         let spring = min(max(manifold.bias_rate * gap, -manifold.push_out), 0.0);
         contact.bias_springs = free + spring;
         contact.bias_rigid = free;
         contact.masses = vec3<f32>(
-            mass(contact.normal, contact.arm_a, contact.arm_b, a, b),
-            mass(contact.tangent, rub_a, rub_b, a, b),
-            mass(other, rub_a, rub_b, a, b),
+            mass(contact.normal, contact, a, b),
+            mass(contact.tangent, contact, a, b),
+            mass(other, contact, a, b),
         );
         contacts[c] = contact;
         geometry[c].gap = gap;

@@ -14,13 +14,13 @@ fn solve(id: u32) {
             continue;
         }
         let contact = contacts[c];
-        let speed = dot(speed_of(pair, contact.arm_a, contact.arm_b), contact.normal);
+        let speed = dot(speed_of(pair, contact), contact.normal);
         let old = answers[c].impulse.x;
         let pressed = max(old - contact.masses.x * (speed + geometry[c].rebound), 0.0);
         answers[c].impulse.x = pressed;
         answers[c].most = max(answers[c].most, pressed);
         answers[c].total.x += pressed - old;
-        pair = pushed(pair, contact.arm_a, contact.arm_b, contact.normal * (pressed - old));
+        pair = pushed(pair, contact, contact.normal * (pressed - old));
     }
     scatter(manifold.bodies, pair);
 }

@@ -58,7 +58,6 @@ struct SolverManifold {
     stick: f32,
     speed: f32,
     linear_mass: f32,
-    roll_free: vec3<f32>,
 }
 
 struct SolverContact {
@@ -72,7 +71,6 @@ struct SolverContact {
     bias_rigid: f32,
     masses: vec3<f32>,
     soft_mass: f32,
-    rub: vec3<f32>,
     drift: vec2<f32>,
 }
 
@@ -83,7 +81,6 @@ struct ContactGeometry {
     middle: f32,
     offset: vec3<f32>,
     sticks: f32,
-    friction_offset: vec3<f32>,
     apart: vec3<f32>,
     gap: f32,
     slip: vec2<f32>,

@@ -33,9 +33,7 @@ fn solve(id: u32) {
     }
 
     let spin = by(manifold.roll_diagonal, manifold.roll_rest, pair.angular_a - pair.angular_b);
-    var roll = manifold.roll - spin;
-    roll -= manifold.roll_free * dot(manifold.roll_free, roll);
-    roll = limited(roll, manifold.roll_arm * load);
+    let roll = limited(manifold.roll - spin, manifold.roll_arm * load);
     manifolds[id].roll = roll;
     pair = twisted(pair, roll - manifold.roll, roll - manifold.roll);
 
@@ -43,9 +41,7 @@ fn solve(id: u32) {
     for (var c = manifold.first; c < end; c++) {
         let contact = contacts[c];
         let other = cross(contact.normal, contact.tangent);
-        let rub_a = contact.arm_a + contact.rub;
-        let rub_b = contact.arm_b + contact.rub;
-        let speed = speed_of(pair, rub_a, rub_b);
+        let speed = speed_of(pair, contact);
         let old = answers[c].impulse;
         let along = vec2<f32>(dot(speed, contact.tangent), dot(speed, other)) + stick * contact.drift;
         let wanted = old.yz - contact.masses.yz * along;
@@ -55,8 +51,7 @@ fn solve(id: u32) {
         }
         let rubbed = held(wanted, most);
         answers[c].impulse = vec3<f32>(old.x, rubbed);
-        let push = contact.tangent * (rubbed.x - old.y) + other * (rubbed.y - old.z);
-        pair = pushed(pair, rub_a, rub_b, push);
+        pair = pushed(pair, contact, contact.tangent * (rubbed.x - old.y) + other * (rubbed.y - old.z));
     }
     scatter(manifold.bodies, pair);
 }

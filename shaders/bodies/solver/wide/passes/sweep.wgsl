@@ -63,16 +63,16 @@ fn twisted(pair: Pair, impulse_a: vec3<f32>, impulse_b: vec3<f32>) -> Pair {
 }
 
 // Pushes the first body at the end of its arm, and the second one back.
-fn pushed(pair: Pair, arm_a: vec3<f32>, arm_b: vec3<f32>, push: vec3<f32>) -> Pair {
-    var out = twisted(pair, cross(arm_a, push), cross(arm_b, push));
+fn pushed(pair: Pair, contact: SolverContact, push: vec3<f32>) -> Pair {
+    var out = twisted(pair, cross(contact.arm_a, push), cross(contact.arm_b, push));
     out.linear_a += push * pair.mass_a;
     out.linear_b -= push * pair.mass_b;
     return out;
 }
 
-// How fast the first body moves against the second at the ends of their arms.
-fn speed_of(pair: Pair, arm_a: vec3<f32>, arm_b: vec3<f32>) -> vec3<f32> {
-    return pair.linear_a + cross(pair.angular_a, arm_a) - pair.linear_b - cross(pair.angular_b, arm_b);
+// How fast the first body moves against the second where they touch.
+fn speed_of(pair: Pair, contact: SolverContact) -> vec3<f32> {
+    return pair.linear_a + cross(pair.angular_a, contact.arm_a) - pair.linear_b - cross(pair.angular_b, contact.arm_b);
 }
 
 // Friction along both tangents, no more than this.

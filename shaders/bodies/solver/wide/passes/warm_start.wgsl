@@ -28,14 +28,11 @@ fn solve(id: u32) {
         contacts[c].softness = softness;
         contacts[c].soft_mass = contact.masses.x / (1.0 + softness * contact.masses.x);
         let pressed = min(old.x, contact.masses.x * warm);
-        let along = held(old.yz, contact.friction * pressed);
-        answers[c].impulse = vec3<f32>(pressed, along);
+        let rubbed = held(old.yz, contact.friction * pressed);
+        answers[c].impulse = vec3<f32>(pressed, rubbed);
         load += pressed;
         let other = cross(contact.normal, contact.tangent);
-        let rubbed = contact.tangent * along.x + other * along.y;
-        pair = pushed(pair, contact.arm_a, contact.arm_b, contact.normal * pressed + rubbed);
-        let twist = cross(contact.rub, rubbed);
-        pair = twisted(pair, twist, twist);
+        pair = pushed(pair, contact, contact.normal * pressed + contact.tangent * rubbed.x + other * rubbed.y);
     }
     let roll = limited(manifold.roll, manifold.roll_arm * load);
     manifolds[id].roll = roll;

@@ -131,10 +131,6 @@ shared! {
         speed: f32,
         /// Mass between the centres, kg.
         linear_mass: f32,
-        /// Axis about which rolling resistance does not act; zero where it acts about all.
-        roll_free: [f32; 3],
-        /// Unused.
-        pad: u32,
     }
 
     /// A contact as sweeps read it.
@@ -160,10 +156,6 @@ shared! {
         masses: [f32; 3],
         /// The mass along the normal with the softness of the spring, kg.
         soft_mass: f32,
-        /// From the contact to where its friction acts, m.
-        rub: [f32; 3],
-        /// Unused.
-        pad_rub: u32,
         /// Speeds that draw back what has slipped, along both tangents, m/s for a rate of 1/s.
         drift: [f32; 2],
         /// Unused.
@@ -185,10 +177,6 @@ shared! {
         offset: [f32; 3],
         /// 1 where friction draws slip back, else 0.
         sticks: f32,
-        /// From the contact to where its friction acts, at the start, m.
-        friction_offset: [f32; 3],
-        /// Unused.
-        pad: u32,
         /// From the second body's place to the first's at the start, less both anchors, m.
         apart: [f32; 3],
         /// Separation now, m.

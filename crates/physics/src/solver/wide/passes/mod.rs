@@ -142,8 +142,7 @@ impl SolverPasses {
         Self { kernels: Kernels::new(gpu), lists: None }
     }
 
-    /// Moves the bodies of a heap through a step, and returns what each leans on, as [`super::solve`] does on the cores. There is at
-    /// least one edge.
+    /// Moves the bodies of a heap through a step, as [`super::solve`] does on the cores. There is at least one edge.
     ///
     /// # Errors
     /// [`GpuError`]; nothing has changed then.
@@ -154,7 +153,8 @@ impl SolverPasses {
         (settings, record): (&WorldSettings, Option<&mut SubstepImpulses>),
         passes: &Passes,
         springs: impl Fn(Scale, f64) -> Soft,
-    ) -> Result<Vec<f64>, GpuError> {
+        settle: impl FnOnce(&[f64], &mut SolverBodies),
+    ) -> Result<(), GpuError> {
         let h = substep_secs(settings);
         let substeps = settings.substeps.clamp(1, 64);
         let mut touches = vec![false; bodies.len()];
@@ -171,8 +171,9 @@ impl SolverPasses {
         if let Some(record) = record {
             home.note(&heap, record);
         }
-        let mut leans = vec![f64::MAX; bodies.len()];
-        home.lean_on(&heap, &touching, &mut leans);
+        let mut leans = vec![f64::MAX; solver_bodies.frames.len()];
+        home.lean_on(&heap, &mut leans);
+        settle(&leans, &mut solver_bodies);
         let mut alone = SolverBodies::new(bodies, &free, settings.gravity, h);
         for _ in 0..substeps {
             alone.accelerate(settings.gravity, h);
@@ -182,7 +183,7 @@ impl SolverPasses {
             bodies[k].state = state;
             integrate::velocity(&mut bodies[k].state, DVec3::ZERO, h);
         }
-        Ok(leans)
+        Ok(())
     }
 
     /// All passes of a step, in order, with one wait at the end.

@@ -34,8 +34,13 @@ struct Outcome {
     impulses: Vec<[DVec3; 2]>,
     slid: Vec<bool>,
     rolls: Vec<DVec3>,
-    /// What each body leans on, m.
-    leans: Vec<f64>,
+}
+
+/// Slows down what leans on something, by what it leans on.
+fn settle(leans: &[f64], solver_bodies: &mut SolverBodies) {
+    for (motion, lean) in solver_bodies.motions.iter_mut().zip(leans).filter(|(_, lean)| **lean < f64::MAX) {
+        motion.angular *= 1.0 / (1.0 + lean);
+    }
 }
 
 impl Heap {
@@ -52,16 +57,16 @@ impl Heap {
         let springs = |scale, h| soft.soft(scale, h);
         let mut passes = soft.passes();
         passes.iterations = rounds.unwrap_or(passes.iterations);
-        let leans = match device {
+        match device {
             Some((gpu, on)) => {
                 let heap = (&mut bodies[..], &mut manifolds[..], &edges[..]);
-                on.solve(gpu, heap, (&settings, record), &passes, springs).expect("a step")
+                on.solve(gpu, heap, (&settings, record), &passes, springs, settle).expect("a step");
             }
             None => {
                 let heap = (&mut bodies[..], &mut manifolds[..], edges);
-                solve(heap, (&settings, record), &passes, springs)
+                solve(heap, (&settings, record), &passes, springs, settle);
             }
-        };
+        }
         let points = || manifolds.iter().flat_map(|m| &m.points);
         let both = |p: &Point| {
             let in_all = p.normal * p.total_impulse + p.total_friction;
@@ -72,7 +77,6 @@ impl Heap {
             impulses: points().map(both).collect(),
             slid: points().map(|p| p.slid).collect(),
             rolls: manifolds.iter().map(|m| m.rolling_impulse).collect(),
-            leans,
         }
     }
 
@@ -96,14 +100,13 @@ fn nearly_largest(all: impl Iterator<Item = f64>) -> f64 {
     all.sort_by(f64::total_cmp);
     match all.last() {
         Some(most) if most.is_infinite() => f64::INFINITY,
-        _ => all.get((all.len() - 1) * 49 / 50).copied().unwrap_or(0.0),
+        _ => all.get((all.len().max(1) - 1) * 49 / 50).copied().unwrap_or(0.0),
     }
 }
 
 /// By how much two outcomes differ: speeds and impulses as shares of the largest ones, ways in centimetres and rotations in tenths of
-/// a radian. Without end where more than a fiftieth of the contacts slid, or of the bodies leaned on something, in one of them alone.
-/// A fiftieth of the impulses is passed over: where contacts hold a body more often than it needs, rounding decides which of them
-/// bears how much, and no motion tells.
+/// a radian. Without end where more than a fiftieth of the contacts slid in one of them alone. A fiftieth of the impulses is passed
+/// over: where contacts hold a body more often than it needs, rounding decides which of them bears how much, and no motion tells.
 fn difference(a: &Outcome, b: &Outcome) -> f64 {
     let of_states = |part: fn(&BodyState, &BodyState) -> f64| {
         largest(a.states.iter().zip(&b.states).map(|(a, b)| part(a, b)))
@@ -113,9 +116,8 @@ fn difference(a: &Outcome, b: &Outcome) -> f64 {
     let most = largest(a.impulses.iter().flatten().map(|impulse| impulse.length())).max(1e-9);
     let pressed = a.impulses.iter().flatten().zip(b.impulses.iter().flatten()).map(|(a, b)| a.distance(*b));
     let rolled = a.rolls.iter().zip(&b.rolls).map(|(a, b)| a.distance(*b));
-    let slid = a.slid.iter().zip(&b.slid).filter(|(a, b)| a != b).count();
-    let lean = a.leans.iter().zip(&b.leans).filter(|(a, b)| a != b).count();
-    if slid > a.slid.len() / 50 + 1 || lean > a.leans.len() / 50 + 1 {
+    let odd = a.slid.iter().zip(&b.slid).filter(|(a, b)| a != b).count();
+    if odd > a.slid.len() / 50 + 1 {
         return f64::INFINITY;
     }
     let all = [
@@ -133,7 +135,7 @@ const _: () = assert!(colours::FEW <= WORKGROUP);
 
 /// What rounding may make of equal sums in two orders.
 const ROUNDED: f64 = 3e-4;
-/// The same of 67 and more bricks, whose sums are longer.
+/// The same of hundreds of bodies, of which one or the other is held by hardly anything.
 const ROUNDED_OF_MANY: f64 = 1e-3;
 
 /// Bricks far from one another that come down, sliding and spinning: on the floor, on a fixed brick, or on a free one. With
@@ -207,24 +209,6 @@ fn bricks(count: usize, twice: bool) -> Heap {
     Heap { settings: w.settings, bodies, manifolds, rounds: None }
 }
 
-/// Bricks that touch on faces: one normal for all points of a manifold, and friction that acts elsewhere than where they are.
-fn faces(count: usize) -> Heap {
-    let mut heap = bricks(count, true);
-    // So fast that where friction acts turns by a good deal in a step.
-    heap.bodies.iter_mut().for_each(|body| body.state.angular_velocity *= 8.0);
-    for (k, m) in heap.manifolds.iter_mut().enumerate() {
-        let normal = m.points[0].normal;
-        for (j, p) in m.points.iter_mut().enumerate() {
-            let turn = (k + 2 * j) as f64;
-            (p.normal, p.ball) = (normal, None);
-            p.friction_place = [0.1 * turn.cos() as f32, 0.1 * turn.sin() as f32];
-        }
-        // Of an earlier step, in which the face may not have been one.
-        m.rolling_impulse += normal * (0.01 * m.points[0].normal_impulse);
-    }
-    heap
-}
-
 /// A large brick that small ones touch, one after the other.
 fn crowd(count: usize) -> Heap {
     let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(9);
@@ -281,41 +265,9 @@ fn contacts_in_one_order_move_bodies_as_on_the_cores() {
         let wanted = heap.on_cores();
         let off = difference(&wanted, &heap.step(Some((&gpu, &mut passes)), None));
         let pressing = wanted.impulses.iter().filter(|[_, all]| all.length() > 0.0).count();
-        let leaning = wanted.leans.iter().filter(|lean| **lean < f64::MAX).count();
-        println!("{count} bricks, twice: {twice}: off by {off:.1e}, {pressing} press, {leaning} lean");
-        assert!(off < ROUNDED_OF_MANY && pressing >= count && leaning >= count / 8, "{count} {twice}: {off}");
+        println!("{count} bricks, twice: {twice}: off by {off:.1e}, {pressing} contacts press");
+        assert!(off < ROUNDED_OF_MANY && pressing >= count, "{count} {twice}: {off}");
     }
-}
-
-#[test]
-fn faces_rub_where_they_do_on_the_cores_and_resist_no_turn_about_their_axis() {
-    let Some(gpu) = Gpu::for_test() else { return };
-    let heap = faces(66);
-    assert!(heap.manifolds.iter().all(|m| m.face_axis() != DVec3::ZERO));
-    let wanted = heap.on_cores();
-    let about_axis = heap.manifolds.iter().zip(&wanted.rolls).map(|(m, roll)| roll.dot(m.face_axis()).abs());
-    assert!(largest(about_axis) < 1e-3 * largest(wanted.rolls.iter().map(|roll| roll.length())));
-    let off = || difference(&wanted, &heap.on_device(&gpu));
-    let sound = off();
-    println!("off by {sound:.1e}");
-    assert!(sound < ROUNDED, "{sound}");
-    assert_found(
-        &[
-            ("aim", "turned(carrier, about.friction_offset)", "about.friction_offset"),
-            ("aim", "carrier = pose_b.turn", "carrier = pose_a.turn"),
-            (
-                "aim",
-                "mass(contact.tangent, rub_a, rub_b",
-                "mass(contact.tangent, contact.arm_a, contact.arm_b",
-            ),
-            ("aim", "mass(other, rub_a, rub_b", "mass(other, contact.arm_a, contact.arm_b"),
-            ("warm_start", "pair = twisted(pair, twist, twist);", ""),
-            ("press", "speed_of(pair, rub_a, rub_b)", "speed_of(pair, contact.arm_a, contact.arm_b)"),
-            ("press", "pushed(pair, rub_a, rub_b, push)", "pushed(pair, contact.arm_a, contact.arm_b, push)"),
-            ("press", "roll -= manifold.roll_free", "roll -= 0.0 * manifold.roll_free"),
-        ],
-        off,
-    );
 }
 
 /// As many colours as manifolds, more than a body keeps bits of.
@@ -373,8 +325,10 @@ fn momentum_is_kept_between_free_bodies() {
     let edges = pressing(&bodies, &mut manifolds, &heap.settings);
     let (mut passes, soft) = (SolverPasses::new(&gpu), SoftStep::default());
     let springs = |scale, h| soft.soft(scale, h);
+    // Nothing leans in free fall.
+    let settle = |_: &[f64], _: &mut SolverBodies| ();
     let given = (&mut bodies[..], &mut manifolds[..], &edges[..]);
-    passes.solve(&gpu, given, (&heap.settings, None), &soft.passes(), springs).expect("a step");
+    passes.solve(&gpu, given, (&heap.settings, None), &soft.passes(), springs, settle).expect("a step");
     let states = |bodies: &[Body]| bodies.iter().map(|body| body.state).collect::<Vec<_>>();
     let [before, after] = [&heap.bodies, &bodies].map(|bodies| momentum(&heap, &states(bodies)));
     let pressed: f64 = manifolds.iter().flat_map(|m| &m.points).map(|p| p.total_impulse).sum();
@@ -477,17 +431,6 @@ fn bricks_that_tumble_turn_as_on_the_cores() {
     assert!(sound < 2e-3 && wrong.iter().all(|wrong| *wrong > 4e-3), "{sound} {wrong:?}");
 }
 
-/// Plants errors in the passes one by one: in this one, instead of the first text the second. Each has to show: `off` is by how much
-/// the device then differs from the cores.
-fn assert_found(planted: &[(&str, &'static str, &'static str)], off: impl Fn() -> f64) {
-    for (name, from, to) in planted {
-        let path: &'static str = format!("bodies/solver/wide/passes/{name}").leak();
-        let off = with_error(path, (*from, *to), &off);
-        println!("{name} with '{to}': off by {off:.1e}");
-        assert!(off >= ROUNDED, "{name} with '{to}' is not found");
-    }
-}
-
 #[test]
 fn errors_planted_in_the_passes_are_found() {
     let Some(gpu) = Gpu::for_test() else { return };
@@ -495,7 +438,7 @@ fn errors_planted_in_the_passes_are_found() {
     let wanted = heap.on_cores();
     let off = || difference(&wanted, &heap.on_device(&gpu));
     assert!(off() < ROUNDED);
-    let planted = [
+    for (name, from, to) in [
         ("accelerate", "params.gravity * params.h", "params.gravity"),
         ("advance", "motions[id].linear * params.h", "motions[id].linear * 0.9 * params.h"),
         ("advance", "turn * start * transpose(turn)", "transpose(turn) * start * turn"),
@@ -507,7 +450,7 @@ fn errors_planted_in_the_passes_are_found() {
         ("aim", "about.sticks * manifold.stick", "manifold.stick"),
         ("aim", "max(gap, 0.0) / params.h", "max(gap, 0.0)"),
         ("aim", "-manifold.push_out), 0.0)", "-0.01 * manifold.push_out), 0.0)"),
-        ("aim", "mass(contact.tangent, ", "mass(contact.normal, "),
+        ("aim", "mass(contact.tangent, contact, a, b)", "mass(contact.normal, contact, a, b)"),
         ("aim", "pose_a.moved - pose_b.moved", "pose_a.moved + pose_b.moved"),
         ("aim", "turned(pose_b.turn, about.anchor_b)", "about.anchor_b"),
         ("aim", "r.y * r.z - r.x * d.z", "r.x * d.z"),
@@ -523,7 +466,7 @@ fn errors_planted_in_the_passes_are_found() {
         ("press", "manifold.roll_arm * load", "manifold.roll_arm"),
         ("press", "stick * contact.drift", "0.0 * contact.drift"),
         ("press", "let most = contact.friction", "let most = 2.0 * contact.friction"),
-        ("press", "cross(arm_b, push)", "cross(arm_a, push)"),
+        ("press", "cross(contact.arm_b, push)", "cross(contact.arm_a, push)"),
         ("press", "motions[who.x].angular = pair.angular_a;", ""),
         ("press", "colours[colour] + id", "colours[colour] + id + 1u"),
         ("press", "round < params.rounds", "round < 1u"),
@@ -532,8 +475,12 @@ fn errors_planted_in_the_passes_are_found() {
         ("bounce", "geometry[c].rebound", "0.0"),
         ("bounce", "answers[c].total.x += pressed - old;", ""),
         ("sum_up", "answers[id].total +=", "answers[id].total ="),
-    ];
-    assert_found(&planted, off);
+    ] {
+        let path: &'static str = format!("bodies/solver/wide/passes/{name}").leak();
+        let off = with_error(path, (from, to), off);
+        println!("{name} with '{to}': off by {off:.1e}");
+        assert!(off >= ROUNDED, "{name} with '{to}' is not found");
+    }
 }
 
 /// Dispatches every kernel of this folder.

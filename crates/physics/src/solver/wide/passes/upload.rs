@@ -112,9 +112,8 @@ impl Upload {
             bodies: filling.bodies.map(body),
             first: self.contacts.len() as u32,
             count: manifold.points.len() as u32,
-            roll: single(filling.roll),
+            roll: single(manifold.rolling_impulse),
             roll_arm: filling.arm as f32,
-            roll_free: single(filling.free),
             bias_rate: soft.bias_rate as f32,
             softness: soft.softness as f32,
             push_out: soft.push_out as f32,
@@ -136,7 +135,6 @@ impl Upload {
                 anchor_a: single(row.arms[0] - row.offset),
                 anchor_b: single(row.arms[1]),
                 offset: single(row.offset),
-                friction_offset: single(row.rub),
                 apart: single(row.apart),
                 adjusted: row.adjusted as f32,
                 middle: row.middle as f32,
@@ -193,13 +191,12 @@ impl Home {
         })
     }
 
-    /// The least radius of the smaller bodies of contacts that press, m, by body, where it is less. `moving` are the bodies that were
-    /// sent.
-    pub fn lean_on(&self, sent: &Upload, moving: &[usize], leans: &mut [f64]) {
+    /// The least radius of the smaller bodies of contacts that press, m, by the solver's body, where it is less.
+    pub fn lean_on(&self, sent: &Upload, leans: &mut [f64]) {
         for ((own, (_, size)), (_, contacts)) in sent.manifolds.iter().zip(&sent.names).zip(sent.rows()) {
             if self.answers[contacts].iter().any(|answer| answer.impulse[0] > 0.0) {
                 for body in own.bodies.into_iter().filter(|body| *body != STILL) {
-                    let least = &mut leans[moving[body as usize]];
+                    let least = &mut leans[body as usize];
                     *least = least.min(f64::from(*size));
                 }
             }
