@@ -138,7 +138,7 @@ fn alone(of: &BTreeMap<[[u64; 3]; 3], i32>) -> f64 {
     of.values().filter(|sum| **sum != 0).count() as f64 / of.len() as f64
 }
 
-/// F1, F2, F5 and F9 of meshes with the grain of each material: closed, as much in all, side to side, and the same bytes on any
+/// F1, F2, F5 and F9 of meshes with the grain of each material, on planar or on rough cracks: closed, as much in all, side to side, and the same bytes on any
 /// number of threads.
 #[test]
 fn pieces_hold_the_checks_with_the_grain_of_every_material_on_any_number_of_threads() {
@@ -146,7 +146,8 @@ fn pieces_hold_the_checks_with_the_grain_of_every_material_on_any_number_of_thre
     for (surface, lost) in [(Surface::Planar, 1e-9), (Surface::Rough, 5e-4)] {
         let few = FractureParams { seeds: 4, ..params(Material::Plain, surface) };
         let plain = assembled(&broken("builtin:box", 4, few, 1), MeshKind::Original);
-        for material in Material::ALL {
+        // Half of the materials each, since every one of them takes a second.
+        for material in Material::ALL.into_iter().skip(usize::from(surface == Surface::Rough)).step_by(2) {
             let interior = Interior { scale: 10.0, ..params(material, surface).interior };
             let mut what = plain.clone();
             what.insides.insert(None, interior.volume([200, 190, 175]));
