@@ -138,8 +138,8 @@ fn alone(of: &BTreeMap<[[u64; 3]; 3], i32>) -> f64 {
     of.values().filter(|sum| **sum != 0).count() as f64 / of.len() as f64
 }
 
-/// F1, F2, F5 and F9 of meshes with the grain of each material, on planar or on rough cracks: closed, as much in all, side to side, and the same bytes on any
-/// number of threads.
+/// F1, F2, F5 and F9 of meshes with the grain of each material, on planar or on rough cracks: closed, as much in all, side to side,
+/// and the same bytes on any number of threads.
 #[test]
 fn pieces_hold_the_checks_with_the_grain_of_every_material_on_any_number_of_threads() {
     let [one, four] = [1, 4].map(|n| rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap());
