@@ -44,28 +44,28 @@ fn run(level: u32, cases: u32) -> Option<Figures> {
 
 #[test]
 fn level_5_hundreds_of_random_cases() {
-    let Some(sum) = run(5, 160) else { return };
-    assert!(sum.cases >= 130 && sum.refused * 4 < sum.cases, "{sum:?}");
-    assert!(sum.crack_voxels > 6_000 && sum.islands > 600 && sum.dust_voxels > 600, "{sum:?}");
-    assert!(sum.swallowed > 6, "{sum:?}");
+    let Some(sum) = run(5, 120) else { return };
+    assert!(sum.cases >= 97 && sum.refused * 4 < sum.cases, "{sum:?}");
+    assert!(sum.crack_voxels > 4_500 && sum.islands > 450 && sum.dust_voxels > 450, "{sum:?}");
+    assert!(sum.swallowed > 4, "{sum:?}");
 }
 
 #[test]
 fn level_6_tens_of_random_cases() {
-    let Some(sum) = run(6, 80) else { return };
-    assert!(sum.cases >= 66 && sum.crack_voxels > 30_000 && sum.dust_voxels > 1300, "{sum:?}");
+    let Some(sum) = run(6, 48) else { return };
+    assert!(sum.cases >= 39 && sum.crack_voxels > 18_000 && sum.dust_voxels > 780, "{sum:?}");
 }
 
 #[test]
 fn level_7_tens_of_random_cases() {
-    let Some(sum) = run(7, 16) else { return };
-    assert!(sum.cases >= 13 && sum.crack_voxels > 30_000, "{sum:?}");
+    let Some(sum) = run(7, 9) else { return };
+    assert!(sum.cases >= 7 && sum.crack_voxels > 16_000, "{sum:?}");
 }
 
 #[test]
 fn level_8_a_few_random_cases() {
-    let Some(sum) = run(8, 3) else { return };
-    assert!(sum.cases >= 3 && sum.copies > 70_000, "{sum:?}");
+    let Some(sum) = run(8, 2) else { return };
+    assert!(sum.cases >= 2 && sum.copies > 45_000, "{sum:?}");
 }
 
 /// Runs the case in `KINTSUGI_CASE`; without one a plain case, so that the line that a failure prints is known to work.

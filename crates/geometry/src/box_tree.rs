@@ -54,48 +54,79 @@ impl<N: Copy + Default> Open<N> {
     }
 }
 
+/// Runs of so many items are halved side by side; for shorter ones another thread costs more than it saves.
+const SIDE_BY_SIDE: usize = 1 << 14;
+
+/// Appends the nodes of a run of items, of which the first is item `first` of the tree.
+fn halve<T: Send>(
+    run: &mut [T],
+    first: usize,
+    nodes: &mut Vec<Node>,
+    look: &(impl Fn(&mut [T]) -> (Aabb, bool) + Sync),
+) {
+    let (bounds, is_leaf) = look(run);
+    let (own, count) = (nodes.len(), run.len());
+    nodes.push(Node { bounds, items: [first as u32, count as u32], second: 0 });
+    if is_leaf {
+        return;
+    }
+    let half = count / 2;
+    let (low, high) = run.split_at_mut(half);
+    if count < SIDE_BY_SIDE {
+        halve(low, first, nodes, look);
+        nodes[own].second = nodes.len() as u32;
+        halve(high, first + half, nodes, look);
+        return;
+    }
+    let mut others = Vec::new();
+    rayon::join(|| halve(low, first, nodes, look), || halve(high, first + half, &mut others, look));
+    // A node says where its second child is; the first node of `others` comes to lie here.
+    let here = nodes.len() as u32;
+    nodes[own].second = here;
+    nodes.extend(others.into_iter().map(|node| match node.second {
+        0 => node,
+        second => Node { second: here + second, ..node },
+    }));
+}
+
 impl<T> BoxTree<T> {
     /// A tree over `items`, with at most `most` per leaf. `part` reorders a run of items such that each of its halves
-    /// (the first is the smaller one) lies together; its argument are the edges of the run's box.
+    /// (the first is the smaller one) lies together; its argument are the edges of the run's box. Halves of many items are
+    /// built side by side; the tree is the same on any number of threads.
     pub fn new(
-        items: Vec<T>,
+        mut items: Vec<T>,
         most: usize,
-        bounds: impl Fn(&T) -> Aabb,
-        part: impl Fn(&mut [T], DVec3),
-    ) -> Self {
-        let mut tree = Self { items, nodes: Vec::new() };
-        if !tree.items.is_empty() {
-            tree.halve(0, tree.items.len(), &|run: &mut [T]| {
+        bounds: impl Fn(&T) -> Aabb + Sync,
+        part: impl Fn(&mut [T], DVec3) + Sync,
+    ) -> Self
+    where
+        T: Send,
+    {
+        let mut nodes = Vec::new();
+        if !items.is_empty() {
+            let look = |run: &mut [T]| {
                 let whole = run.iter().map(&bounds).fold(Aabb::NOTHING, Aabb::joined);
                 let is_leaf = run.len() <= most;
                 if !is_leaf {
                     part(run, whole.size());
                 }
                 (whole, is_leaf)
-            });
+            };
+            halve(&mut items, 0, &mut nodes, &look);
         }
-        tree
+        Self { items, nodes }
     }
 
     /// A tree whose runs are halved along the longest edge of their box, by the middles of the items' boxes.
-    pub fn by_middles(items: Vec<T>, most: usize, bounds: impl Fn(&T) -> Aabb) -> Self {
+    pub fn by_middles(items: Vec<T>, most: usize, bounds: impl Fn(&T) -> Aabb + Sync) -> Self
+    where
+        T: Send,
+    {
         Self::new(items, most, &bounds, |run, edges| {
             let axis = edges.max_position();
             let middle = |item: &T| bounds(item).middle()[axis];
             run.select_nth_unstable_by(run.len() / 2, |a, b| middle(a).total_cmp(&middle(b)));
         })
-    }
-
-    fn halve(&mut self, first: usize, count: usize, look: &impl Fn(&mut [T]) -> (Aabb, bool)) {
-        let (bounds, is_leaf) = look(&mut self.items[first..first + count]);
-        let own = self.nodes.len();
-        self.nodes.push(Node { bounds, items: [first as u32, count as u32], second: 0 });
-        if !is_leaf {
-            let half = count / 2;
-            self.halve(first, half, look);
-            self.nodes[own].second = self.nodes.len() as u32;
-            self.halve(first + half, count - half, look);
-        }
     }
 
     /// The items, by leaf.
@@ -242,6 +273,30 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn halves_that_are_built_side_by_side_give_the_same_tree() {
+        let numbers: Vec<u32> = (0..2 * SIDE_BY_SIDE as u32 + 77).collect();
+        let at = points(numbers.len() as u32);
+        let tree = || BoxTree::by_middles(numbers.clone(), 4, |i| Aabb::of([at[*i as usize]]));
+        let threads = |count: usize| rayon::ThreadPoolBuilder::new().num_threads(count).build().unwrap();
+        let [one, four] = [1, 4].map(|count| threads(count).install(tree));
+        let named = |tree: &BoxTree<u32>| -> Vec<([u32; 2], u32)> {
+            tree.nodes.iter().map(|node| (node.items, node.second)).collect()
+        };
+        assert_eq!((one.items(), named(&one)), (four.items(), named(&four)));
+        // Every node's children lie behind it, and together they have its items.
+        for (k, node) in one.nodes.iter().enumerate().filter(|(_, node)| node.second != 0) {
+            let [first, second] = [k + 1, node.second as usize].map(|child| one.nodes[child].items);
+            assert_eq!(
+                [first[0], second[0], first[1] + second[1]],
+                [node.items[0], first[0] + first[1], node.items[1]]
+            );
+        }
+        let mut seen = Vec::new();
+        one.visit(|_| true, |item| seen.push(*item));
+        assert_eq!(seen, one.items());
     }
 
     #[test]

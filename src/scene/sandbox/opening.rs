@@ -370,7 +370,7 @@ mod tests {
             let scene = load_scene(&path).unwrap();
             // Coarser than shipped, so that the test takes seconds.
             let finest = scene.bodies.iter().map(|body| body.level).max().unwrap_or(0);
-            let (bodies, scene) = (scene.bodies.len(), scene.coarser(finest.saturating_sub(6)));
+            let (bodies, scene) = (scene.bodies.len(), scene.coarser(finest.saturating_sub(5)));
             let mut sandbox = testing::shown(&gpu, scene);
             // Until after its last event and the fractures that it causes.
             let seconds = sandbox.last_event().unwrap_or(0.0) + 5.5 * sandbox.settings().dt;

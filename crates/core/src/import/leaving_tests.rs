@@ -258,8 +258,8 @@ fn left(file: &Path, wait: Duration) -> Option<[f64; 2]> {
     Some([returned.duration_since(asked).as_secs_f64(), asked.elapsed().as_secs_f64()])
 }
 
-/// Files of a million triangles each, or a third of that, and wishes to stop all over the time that their import takes: while they are
-/// read, welded, checked, healed and voxelised.
+/// Files of a million triangles, or a third of that, and wishes to stop all over the time that their import takes:
+/// while they are read, welded, checked, healed and voxelised.
 #[test]
 fn an_import_is_left_within_a_fifth_of_a_second_wherever_it_is() {
     let folder = std::env::temp_dir().join(format!("kintsugi-left-{}", std::process::id()));
@@ -267,11 +267,12 @@ fn an_import_is_left_within_a_fifth_of_a_second_wherever_it_is() {
     let (large, small) = (ball(SIDE), ball(SMALLER));
     let files: Vec<(&str, Vec<u8>, u32)> = vec![
         ("ball.obj", obj(&large), MOMENTS),
-        ("ball.ply", ply(&large), MOMENTS),
-        ("ball.stl", stl(&large), MOMENTS),
-        ("ball.off", off(&large), MOMENTS),
-        ("ball.glb", glb(&large), MOMENTS),
-        ("cells.vox", vox(), MOMENTS),
+        // What follows reading is the same for all of them.
+        ("ball.ply", ply(&small), FEW),
+        ("ball.stl", stl(&small), FEW),
+        ("ball.off", off(&small), FEW),
+        ("ball.glb", glb(&small), FEW),
+        ("cells.vox", vox(), FEW),
         ("ball.gltf", gltf(&small, &folder), FEW),
         ("ball.usda", usda(&small), FEW),
         #[cfg(feature = "fbx")]
@@ -283,15 +284,20 @@ fn an_import_is_left_within_a_fifth_of_a_second_wherever_it_is() {
         let start = Instant::now();
         let whole = import(&file.to_string_lossy(), LEVEL, &Progress::default()).unwrap();
         let took = start.elapsed();
-        let least = if moments == FEW { 290_000 } else { 900_000 };
+        let least = if name == "ball.obj" || name == "cells.vox" { 900_000 } else { 290_000 };
         assert!(whole.triangles > least, "{name} has {} triangles", whole.triangles);
         drop(whole);
         let mut found: Vec<[f64; 2]> = Vec::new();
         for moment in 0..moments {
-            let wait = took * (2 * moment + 1) / (2 * moments);
+            let mut wait = took * (2 * moment + 1) / (2 * moments);
             let mut best: Option<[f64; 2]> = None;
             for _ in 0..TRIES {
-                let Some(now) = left(&file, wait) else { break };
+                // An import that comes to its end before the wish is quicker than the one that gave the times: tests that ran
+                // beside the first one have ended.
+                let Some(now) = left(&file, wait) else {
+                    wait /= 2;
+                    continue;
+                };
                 let least = best.map_or(now, |best| [best[0].min(now[0]), best[1].min(now[1])]);
                 best = Some(least);
                 if least[0] < LEFT && least[1] < ENDED {

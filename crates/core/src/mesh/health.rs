@@ -310,7 +310,7 @@ fn united(mesh: &Mesh, report: &mut HealthReport, progress: &Progress) -> Option
         volume_before: report.volume,
         volume_after: report.volume,
     };
-    let Some(mut united) = found.mesh else {
+    let Some(mut united) = found.mesh.filter(|mesh| !mesh.triangles.is_empty()) else {
         report.union = (found.left + found.left_alone > 0).then_some(union);
         return None;
     };

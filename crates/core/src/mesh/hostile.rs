@@ -6,7 +6,7 @@ use glam::Vec3;
 use super::fbx;
 #[cfg(feature = "draco")]
 use super::gltf_draco_tests;
-use super::{Mesh, check, gltf, load_bytes, obj, off, ply, stl, usd, usdc, usdz, vox};
+use super::{Mesh, check, check_apart, gltf, load_bytes, obj, off, ply, stl, usd, usdc, usdz, vox};
 use crate::injure::{Dice, injure};
 
 fn samples() -> Vec<(&'static str, Vec<u8>)> {
@@ -53,7 +53,7 @@ fn keeps_its_promises(mesh: &Mesh) -> bool {
 fn damaged_files_give_a_sound_mesh_or_one_line() {
     let samples = samples();
     let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
-    let (mut read, mut refused) = (0, 0);
+    let (mut read, mut refused, mut united) = (0, 0, 0);
     for (extension, sample) in &samples {
         let (mut read_here, rounds) = (0, 4000);
         for _ in 0..rounds {
@@ -64,8 +64,21 @@ fn damaged_files_give_a_sound_mesh_or_one_line() {
                 Ok((mesh, warnings)) => {
                     assert!(keeps_its_promises(&mesh), "{extension}: {:?}", String::from_utf8_lossy(&bytes));
                     assert!(warnings.iter().all(|w| !w.0.contains('\n')));
-                    let (checked, _) = check(&mesh);
-                    assert!(checked.triangles.len() <= mesh.triangles.len());
+                    let apart = check_apart(&mesh);
+                    assert!(
+                        apart.triangles.len() <= mesh.triangles.len(),
+                        "{extension}: healing adds triangles"
+                    );
+                    let (checked, report) = check(&mesh);
+                    match report.union.filter(|union| union.united_parts + union.united_alone > 0) {
+                        None => assert_eq!(checked.triangles.len(), apart.triangles.len()),
+                        // Lines where parts pass through each other divide triangles.
+                        Some(union) => {
+                            assert_eq!(checked.triangles.len(), union.triangles_after);
+                            assert!(keeps_its_promises(&checked), "{extension} united");
+                            united += 1;
+                        }
+                    }
                     read_here += 1;
                 }
                 Err(error) => {
@@ -77,6 +90,7 @@ fn damaged_files_give_a_sound_mesh_or_one_line() {
         println!("{extension}: {read_here} of {rounds} read");
         read += read_here;
     }
+    assert!(united > 0, "no damage makes parts pass through each other");
     assert!(
         read > 1_000 && refused > 1_000,
         "the damage is too mild or too strong: {read} read, {refused} refused"

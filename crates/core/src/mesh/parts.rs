@@ -270,7 +270,8 @@ fn touching(mesh: &Mesh, progress: &Progress) -> UnionFind {
     let reach = NEAR * whole.size().length();
     let mut sets = UnionFind::new(own.len());
     let numbers = without_doubles(&own, &mut sets);
-    let tree = BoxTree::by_middles(numbers.clone(), LEAF, |part| own[*part as usize].bounds);
+    let boxes: Vec<Aabb> = own.iter().map(|part| part.bounds).collect();
+    let tree = BoxTree::by_middles(numbers.clone(), LEAF, |part| boxes[*part as usize]);
     let (mut left, mut listed) = (MOST_WORK, 0);
     for &a in &numbers {
         let around = grown(own[a as usize].bounds, reach);

@@ -164,13 +164,19 @@ fn normals(positions: &[DVec3], triangles: &[[u32; 3]], smoothing: &[u32]) -> Ve
             (b - a).cross(c - a)
         })
         .collect();
-    let mut around: Vec<(u32, u32)> =
-        triangles.iter().enumerate().flat_map(|(t, corners)| corners.map(|i| (i, t as u32))).collect();
-    around.sort_unstable();
+    // The triangles round each point, ascending.
     let mut first = vec![0u32; positions.len() + 1];
-    around.iter().for_each(|(i, _)| first[*i as usize + 1] += 1);
+    triangles.iter().flatten().for_each(|i| first[*i as usize + 1] += 1);
     (0..positions.len()).for_each(|i| first[i + 1] += first[i]);
-    let unit = |n: DVec3| n.normalize_or(DVec3::ZERO);
+    let (mut next, mut around) = (first.clone(), vec![0u32; 3 * triangles.len()]);
+    for (t, corners) in triangles.iter().enumerate() {
+        for i in corners {
+            let place = &mut next[*i as usize];
+            around[*place as usize] = t as u32;
+            *place += 1;
+        }
+    }
+    let units: Vec<DVec3> = flat.par_iter().map(|n| n.normalize_or(DVec3::ZERO)).collect();
     let shading = |t: usize| smoothing.get(t).copied().unwrap_or(Mesh::CREASED);
     let angle = |t: usize, point: u32| {
         let first = triangles[t].iter().position(|i| *i == point).unwrap_or(0);
@@ -182,16 +188,14 @@ fn normals(positions: &[DVec3], triangles: &[[u32; 3]], smoothing: &[u32]) -> Ve
         .par_iter()
         .enumerate()
         .map(|(t, corners)| {
-            let own = unit(flat[t]);
+            let own = units[t];
             corners.map(|i| {
                 let near = &around[first[i as usize] as usize..first[i as usize + 1] as usize];
-                let others = near.iter().map(|(_, o)| *o as usize);
+                let others = near.iter().map(|o| *o as usize);
                 let mean: DVec3 = match shading(t) {
                     Mesh::FLAT => own,
-                    Mesh::CREASED => others.map(|o| flat[o]).filter(|n| unit(*n).dot(own) >= CREASE).sum(),
-                    group => {
-                        others.filter(|o| shading(*o) == group).map(|o| unit(flat[o]) * angle(o, i)).sum()
-                    }
+                    Mesh::CREASED => others.filter(|o| units[*o].dot(own) >= CREASE).map(|o| flat[o]).sum(),
+                    group => others.filter(|o| shading(*o) == group).map(|o| units[o] * angle(o, i)).sum(),
                 };
                 mean.normalize_or(own.normalize_or(DVec3::Y)).as_vec3()
             })

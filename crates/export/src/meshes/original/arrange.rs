@@ -15,8 +15,8 @@ use rayon::prelude::*;
 
 use super::{
     cracks::{CrackEdge, Cracks},
-    meet::{Met, Tangle, UNKNOWN, all_met, count, in_order, region_at, spread, starts, wind, winding_at},
-    solid::{Point, Prepared, Solid, bounds_of, tree_of},
+    meet::{Met, Tangle, all_met, count, in_order, region_at, regions, starts, wind, winding_at},
+    solid::{Edges, Point, Prepared, Solid, bounds_of, tree_of},
 };
 
 /// One side of the line where a triangle of the solid and one of the cracks intersect.
@@ -55,6 +55,8 @@ pub struct Arrangement<'a> {
     crack_first: Vec<u32>,
     crack_met: Vec<Met>,
     segments: Vec<Segment>,
+    /// First segment of each triangle of the solid; the last entry is the number of segments.
+    segments_of: Vec<u32>,
     /// Segments sorted by crack triangle.
     by_crack: Vec<u32>,
     /// Region of every vertex of the solid.
@@ -79,24 +81,20 @@ impl<'a> Arrangement<'a> {
         let crack_triangle = |t: u32| corners(&cracks.triangles[t as usize]);
         let solid_triangle = |t: u32| solid_corners(&solid.triangles[t as usize]);
 
-        let ends: Vec<[Point; 2]> =
-            edges.list.iter().map(|e| e.ends.map(|i| solid.points[i as usize])).collect();
+        let ends = |e: usize| edges.list[e].ends.map(|i| solid.points[i as usize]);
         let behind_front = |met: &Met| {
             let [behind, front] = cracks.sides[met.triangle as usize];
             if met.crossing.to_front { (behind, front) } else { (front, behind) }
         };
-        let (first, mut met) = all_met(&ends, &crack_tree, &crack_triangle)?;
+        let (first, mut met) = all_met(edges.list.len(), &ends, &crack_tree, &crack_triangle)?;
         for e in 0..edges.list.len() {
             in_order(&mut met[first[e] as usize..first[e + 1] as usize], &behind_front);
         }
-        let crack_ends: Vec<[Point; 2]> =
-            crack_edges.iter().map(|e| e.ends.map(|i| cracks.points[i as usize])).collect();
-        let (crack_first, crack_met) = all_met(&crack_ends, tree, &solid_triangle)?;
+        let crack_ends = |e: usize| crack_edges[e].ends.map(|i| cracks.points[i as usize]);
+        let (crack_first, crack_met) = all_met(crack_edges.len(), &crack_ends, tree, &solid_triangle)?;
 
-        let mut regions = vec![UNKNOWN; solid.points.len()];
-        let links: Vec<[u32; 2]> = edges.list.iter().map(|e| e.ends).collect();
         let far_crack = |p: Point| region_at(p, cracks, &crack_tree, &crack_triangle);
-        spread(&mut regions, &links, &first, &met, &behind_front, &solid.points, &far_crack)?;
+        let regions = regions(&edges.list, (&first, &met), &behind_front, &solid.points, &far_crack)?;
         let bounds = bounds_of(&solid.points);
         let far = |p: Point| winding_at(p, bounds, tree, &solid_triangle);
         let windings = wind(&crack_edges, &crack_first, &crack_met, &cracks.points, &far)?;
@@ -112,6 +110,7 @@ impl<'a> Arrangement<'a> {
             crack_first,
             crack_met,
             segments: Vec::new(),
+            segments_of: Vec::new(),
             by_crack: Vec::new(),
             regions,
             windings,
@@ -147,8 +146,11 @@ impl<'a> Arrangement<'a> {
         all.extend_from_slice(places);
         all.extend_from_slice(crack_places);
         for (e, edge) in self.prepared.edges.list.iter().enumerate() {
-            let [a, b] = edge.ends.map(|i| places[i as usize]);
             let on = &self.met[self.first[e] as usize..self.first[e + 1] as usize];
+            if on.is_empty() {
+                continue;
+            }
+            let [a, b] = edge.ends.map(|i| places[i as usize]);
             all.extend(on.iter().map(|met| between(a, b, met.crossing.at)));
         }
         for (e, edge) in self.crack_edges.iter().enumerate() {
@@ -189,73 +191,72 @@ impl<'a> Arrangement<'a> {
             let (from, to) = if one.3 { (one.2, other.2) } else { (other.2, one.2) };
             self.segments.push(Segment { solid: one.0, crack: one.1, from, to });
         }
+        self.segments_of = starts(self.segments.iter().map(|s| s.solid), self.solid.triangles.len());
         self.by_crack = (0..self.segments.len() as u32).collect();
         self.by_crack.par_sort_unstable_by_key(|s| (self.segments[*s as usize].crack, *s));
         Ok(())
     }
 
-    /// The parts of the solid's triangles, without dust. `flat` gives a node's position in the plane of a triangle,
-    /// counter-clockwise.
+    /// The edges of the solid.
+    #[must_use]
+    pub fn edges(&self) -> &Edges {
+        &self.prepared.edges
+    }
+
+    /// The region of a triangle of the solid that no crack cuts.
+    #[must_use]
+    pub fn whole(&self, t: u32) -> Option<u32> {
+        let t = t as usize;
+        let corner = self.solid.triangles[t][0];
+        (self.segments_of[t] == self.segments_of[t + 1]).then(|| self.regions[corner as usize])
+    }
+
+    /// The parts of a triangle of the solid that cracks cut, without dust. `flat` gives a node's position in the plane of
+    /// the triangle, counter-clockwise.
     ///
     /// # Errors
     /// [`Tangle`].
     pub fn outside(
         &self,
-        flat: &(impl Fn(u32, u32) -> glam::DVec2 + Sync),
-        is_dust: &(impl Fn(u32) -> bool + Sync),
+        t: u32,
+        flat: &impl Fn(u32) -> glam::DVec2,
+        is_dust: &impl Fn(u32) -> bool,
     ) -> Result<Vec<Polygon>, Tangle> {
-        let starts = starts(self.segments.iter().map(|s| s.solid), self.solid.triangles.len());
+        let (triangle, t) = (t, t as usize);
         let base = self.first_met() as u32;
-        let all: Vec<Result<Vec<Polygon>, Tangle>> = (0..self.solid.triangles.len())
-            .into_par_iter()
-            .map(|t| {
-                let corners = self.solid.triangles[t];
-                let of_corner = corners.map(|i| self.regions[i as usize]);
-                let segments = &self.segments[starts[t] as usize..starts[t + 1] as usize];
-                if segments.is_empty() {
-                    let region = of_corner[0];
-                    if is_dust(region) {
-                        return Ok(Vec::new());
-                    }
-                    let whole =
-                        Polygon { triangle: t as u32, region, outer: corners.to_vec(), holes: Vec::new() };
-                    return Ok(vec![whole]);
-                }
-                let mut around = Vec::new();
-                for k in 0..3 {
-                    let e = self.prepared.edges.of_triangle[t][k] as usize;
-                    let nodes = self.first[e]..self.first[e + 1];
-                    let along = self.prepared.edges.list[e].triangles[0] == t as u32
-                        && self.prepared.edges.list[e].ends[0] == corners[k];
-                    let (mut last, mut held) = (corners[k], vec![(of_corner[k], 1)]);
-                    let mut step = |node: u32| {
-                        let [behind, front] = self.cracks.sides[self.met[node as usize].triangle as usize];
-                        run_along(&mut around, &held, last, base + node);
-                        let to_front = self.met[node as usize].crossing.to_front == along;
-                        let (from, to) = if to_front { (behind, front) } else { (front, behind) };
-                        count(&mut held, from, -1);
-                        count(&mut held, to, 1);
-                        last = base + node;
-                    };
-                    if along {
-                        nodes.for_each(&mut step)
-                    } else {
-                        nodes.rev().for_each(&mut step)
-                    }
-                    run_along(&mut around, &held, last, corners[(k + 1) % 3]);
-                }
-                for s in segments {
-                    let [behind, front] = self.cracks.sides[s.crack as usize];
-                    around.push((behind, s.from, s.to));
-                    around.push((front, s.to, s.from));
-                }
-                around.retain(|edge| !is_dust(edge.0));
-                let first_crack_met = self.first_crack_met() as u32;
-                let on_border = |node: u32| node < first_crack_met;
-                polygons(t as u32, around, &on_border, &|node| flat(t as u32, node))
-            })
-            .collect();
-        gathered(all)
+        let corners = self.solid.triangles[t];
+        let mut around = Vec::new();
+        for k in 0..3 {
+            let e = self.prepared.edges.of_triangle[t][k] as usize;
+            let nodes = self.first[e]..self.first[e + 1];
+            let edge = &self.prepared.edges.list[e];
+            let along = edge.triangles[0] == triangle && edge.ends[0] == corners[k];
+            let (mut last, mut held) = (corners[k], vec![(self.regions[corners[k] as usize], 1)]);
+            let mut step = |node: u32| {
+                let [behind, front] = self.cracks.sides[self.met[node as usize].triangle as usize];
+                run_along(&mut around, &held, last, base + node);
+                let to_front = self.met[node as usize].crossing.to_front == along;
+                let (from, to) = if to_front { (behind, front) } else { (front, behind) };
+                count(&mut held, from, -1);
+                count(&mut held, to, 1);
+                last = base + node;
+            };
+            if along {
+                nodes.for_each(&mut step)
+            } else {
+                nodes.rev().for_each(&mut step)
+            }
+            run_along(&mut around, &held, last, corners[(k + 1) % 3]);
+        }
+        for s in &self.segments[self.segments_of[t] as usize..self.segments_of[t + 1] as usize] {
+            let [behind, front] = self.cracks.sides[s.crack as usize];
+            around.push((behind, s.from, s.to));
+            around.push((front, s.to, s.from));
+        }
+        around.retain(|edge| !is_dust(edge.0));
+        let first_crack_met = self.first_crack_met() as u32;
+        let on_border = |node: u32| node < first_crack_met;
+        polygons(triangle, around, &on_border, flat)
     }
 
     /// The parts of crack triangles inside the solid.
@@ -307,16 +308,12 @@ impl<'a> Arrangement<'a> {
                 polygons(t as u32, around, &on_border, &|node| flat(t as u32, node))
             })
             .collect();
-        gathered(all)
+        let mut out = Vec::with_capacity(all.len());
+        for polygons in all {
+            out.extend(polygons?);
+        }
+        Ok(out)
     }
-}
-
-fn gathered(all: Vec<Result<Vec<Polygon>, Tangle>>) -> Result<Vec<Polygon>, Tangle> {
-    let mut out = Vec::with_capacity(all.len());
-    for polygons in all {
-        out.extend(polygons?);
-    }
-    Ok(out)
 }
 
 /// The border from one node to the next, once per count of each held region; reversed for negative counts.

@@ -22,8 +22,8 @@ use rayon::prelude::*;
 use super::{
     super::{Corner, Face, PieceMesh, Side, world_uv},
     parts::{NOTHING, PartFace, Parts},
-    slivers::{part_crowded, take_out},
-    solid::{Edges, OpenEdges, Solid, UNIT_BITS},
+    slivers::mend,
+    solid::{Edge, Edges, OpenEdges, Solid, UNIT_BITS},
 };
 use crate::{
     geometry::{UnionFind, srgb},
@@ -60,6 +60,8 @@ pub struct Body {
     pub faces: Vec<Face>,
     /// Attributes of each triangle's corners.
     pub corners: Vec<[Corner; 3]>,
+    /// The mesh's edges as [`Edges::of`] finds them, where they are known.
+    pub edges: Option<Edges>,
 }
 
 /// Attributes of the crack faces of a cut.
@@ -136,9 +138,11 @@ fn body(source: &Body, parts: &Parts, list: &[(u32, bool)], inside: &Inside<'_>)
         out.solid.triangles.push(nodes.map(number));
         let places = nodes.map(|n| parts.places[n as usize]);
         if face.is_crack {
-            let normal = if turned { -face.normal } else { face.normal };
+            let normal = parts.normals[face.source as usize];
+            let normal = if turned { -normal } else { normal };
             let other = face.regions[usize::from(!turned)];
-            out.faces.push(Face { side: Side::Inside, beyond: other.map(inside.beyond) });
+            let beyond = (other != NOTHING).then(|| (inside.beyond)(other));
+            out.faces.push(Face { side: Side::Inside, beyond });
             out.corners.push([0, 1, 2].map(|k| Corner {
                 normal: normal.as_vec3(),
                 color: (inside.color)(parts.in_grid[nodes[k] as usize]),
@@ -156,16 +160,43 @@ fn body(source: &Body, parts: &Parts, list: &[(u32, bool)], inside: &Inside<'_>)
             }));
         }
     }
-    split_fans(&mut out.solid, |solid| Edges::of(&solid.triangles));
-    take_out(&mut out);
-    part_crowded(&mut out);
+    let edges = split_fans(&mut out.solid, |solid| Edges::of(&solid.triangles));
+    mend(&mut out, edges);
     out
 }
 
+/// Whether all triangles round each vertex are one fan, by the edges that they share.
+fn has_single_fans(solid: &Solid, edges: &Edges) -> bool {
+    // Of each vertex its last triangle, and how many it has.
+    let mut round = vec![(0u32, 0u32); solid.points.len()];
+    for (t, corners) in solid.triangles.iter().enumerate() {
+        corners.iter().for_each(|v| round[*v as usize] = (t as u32, round[*v as usize].1 + 1));
+    }
+    let is_single = |(v, &(first, count)): (usize, &(u32, u32))| {
+        let (mut at, mut turned) = (first, 0);
+        while turned < count {
+            let Some(k) = solid.triangles[at as usize].iter().position(|i| *i == v as u32) else {
+                return false;
+            };
+            let [a, b] = edges.list[edges.of_triangle[at as usize][k] as usize].triangles;
+            at = if a == at { b } else { a };
+            turned += 1;
+            if at == first {
+                break;
+            }
+        }
+        turned == count && at == first
+    };
+    round.par_iter().enumerate().all(is_single)
+}
+
 /// Gives every fan of triangles round a vertex its own vertex, so that parts touching in a point are separate. `paired`
-/// says which triangles share an edge.
-fn split_fans(solid: &mut Solid, paired: impl Fn(&Solid) -> Result<Edges, OpenEdges>) {
-    let Ok(edges) = paired(solid) else { return };
+/// says which triangles share an edge. Returns the edges, where nothing was split.
+fn split_fans(solid: &mut Solid, paired: impl Fn(&Solid) -> Result<Edges, OpenEdges>) -> Option<Edges> {
+    let edges = paired(solid).ok()?;
+    if has_single_fans(solid, &edges) {
+        return Some(edges);
+    }
     // Corner 3 t + k is merged with that of the next triangle round the same vertex.
     let mut corners = UnionFind::new(3 * solid.triangles.len());
     for edge in &edges.list {
@@ -194,13 +225,14 @@ fn split_fans(solid: &mut Solid, paired: impl Fn(&Solid) -> Result<Edges, OpenEd
         name[top] = Some(chosen);
         solid.triangles[t][k] = chosen;
     }
+    None
 }
 
 impl Body {
     /// Converts it to the mesh to be written.
     #[must_use]
     pub fn into_mesh(self) -> PieceMesh {
-        let Self { solid, faces, corners } = self;
+        let Self { solid, faces, corners, .. } = self;
         PieceMesh { positions: solid.places, triangles: solid.triangles, faces, corners }
     }
 }
@@ -217,10 +249,12 @@ pub fn imported(surface: Result<PieceMesh, NoSurface>, grid: &Grid) -> Result<Bo
     let unit = (1u64 << (UNIT_BITS - grid.level - 1)) as f64;
     let half =
         |p: &glam::DVec3| ((*p - grid.origin) / grid.h * unit).to_array().map(|v| v.round() as i64 * 2);
-    let points = surface.positions.iter().map(half).collect();
+    let points = surface.positions.par_iter().map(half).collect();
     let mut solid = Solid { points, places: surface.positions, triangles: surface.triangles };
-    split_fans(&mut solid, Edges::around);
-    Ok(Body { solid, faces: surface.faces, corners: surface.corners })
+    // Where an edge has more than two triangles, the pairs depend on who makes them.
+    let is_pair = |edges: &Edges| edges.list.windows(2).all(|pair: &[Edge]| pair[0].ends != pair[1].ends);
+    let edges = split_fans(&mut solid, Edges::around).filter(is_pair);
+    Ok(Body { solid, faces: surface.faces, corners: surface.corners, edges })
 }
 
 /// The surface of a piece, shape space, without edges and triangles too small for a file. A surface without cracks is
@@ -244,10 +278,10 @@ pub fn of_solid(solid: &SolidMesh) -> Arc<PieceMesh> {
         },
         faces: surface.faces.clone(),
         corners: surface.corners.clone(),
+        edges: None,
     };
-    take_out(&mut body);
-    part_crowded(&mut body);
-    let Body { solid: Solid { places, triangles, .. }, faces, corners } = body;
+    mend(&mut body, None);
+    let Body { solid: Solid { places, triangles, .. }, faces, corners, .. } = body;
     Arc::new(PieceMesh { positions: places, triangles, faces, corners })
 }
 

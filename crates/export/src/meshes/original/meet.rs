@@ -6,13 +6,13 @@
 use rayon::prelude::*;
 
 use crate::geometry::{
-    BoxTree,
+    BoxTree, UnionFind,
     exact::{Crossing, InOnePlane, crossing},
 };
 
 use super::{
     cracks::{CrackEdge, Cracks},
-    solid::{Bounds, Point, along},
+    solid::{Bounds, Edge, Point, along, bounds_of, meets_any},
 };
 
 /// Not determined yet.
@@ -70,33 +70,47 @@ pub(super) type MetLists = (Vec<u32>, Vec<Met>);
 /// Edges of a run, whose intersections are in one list: hardly any edge has one.
 const RUN: usize = 1024;
 
-/// The intersections on every edge, from its first end on.
+/// Edges whose common box is looked up first. Edges that follow each other lie close together in most files, and most of
+/// them far from the other mesh.
+const CLOSE: usize = 64;
+
+/// The intersections on each of `count` edges, from its first end on; `ends` gives both ends of an edge.
 pub(super) fn all_met(
-    ends: &[[Point; 2]],
+    count: usize,
+    ends: &(impl Fn(usize) -> [Point; 2] + Sync),
     tree: &BoxTree<u32>,
     triangle: &(impl Fn(u32) -> [Point; 3] + Sync),
 ) -> Result<MetLists, Tangle> {
     // Of a run of edges, where each edge's list ends, and all lists.
-    let of_run = |run: &[[Point; 2]]| -> Result<MetLists, Tangle> {
-        let mut last = Vec::with_capacity(run.len());
+    let of_run = |run: usize| -> Result<MetLists, Tangle> {
+        let edges = run * RUN..count.min((run + 1) * RUN);
+        let mut last = Vec::with_capacity(edges.len());
         let mut list: Vec<Met> = Vec::new();
-        for [p, q] in run {
-            let (own, mut level) = (list.len(), false);
-            along(tree, *p, *q, &mut |t| match crossing(*p, *q, triangle(t)) {
-                Ok(found) => list.extend(found.map(|crossing| Met { triangle: t, crossing })),
-                Err(InOnePlane) => level = true,
-            });
-            if level {
-                return Err(Tangle::Level);
+        let close: Vec<[Point; 2]> = edges.map(ends).collect();
+        for close in close.chunks(CLOSE) {
+            if !meets_any(tree, bounds_of(close.as_flattened())) {
+                last.extend(close.iter().map(|_| list.len() as u32));
+                continue;
             }
-            list[own..]
-                .sort_by(|a, b| a.crossing.at.total_cmp(&b.crossing.at).then(a.triangle.cmp(&b.triangle)));
-            last.push(list.len() as u32);
+            for &[p, q] in close {
+                let (own, mut level) = (list.len(), false);
+                along(tree, p, q, &mut |t| match crossing(p, q, triangle(t)) {
+                    Ok(found) => list.extend(found.map(|crossing| Met { triangle: t, crossing })),
+                    Err(InOnePlane) => level = true,
+                });
+                if level {
+                    return Err(Tangle::Level);
+                }
+                list[own..].sort_by(|a, b| {
+                    a.crossing.at.total_cmp(&b.crossing.at).then(a.triangle.cmp(&b.triangle))
+                });
+                last.push(list.len() as u32);
+            }
         }
         Ok((last, list))
     };
-    let runs: Vec<Result<MetLists, Tangle>> = ends.par_chunks(RUN).map(of_run).collect();
-    let (mut first, mut met) = (Vec::with_capacity(ends.len() + 1), Vec::new());
+    let runs: Vec<Result<MetLists, Tangle>> = (0..count.div_ceil(RUN)).into_par_iter().map(of_run).collect();
+    let (mut first, mut met) = (Vec::with_capacity(count + 1), Vec::new());
     first.push(0);
     for run in runs {
         let (last, list) = run?;
@@ -179,58 +193,41 @@ pub(super) fn wind(
     Ok(windings)
 }
 
-/// Determines the region of every vertex: from the intersections on its edges, then along edges without intersections,
-/// and for components without any from `far`.
-pub(super) fn spread(
-    regions: &mut [u32],
-    links: &[[u32; 2]],
-    first: &[u32],
-    met: &[Met],
+/// The region of every vertex: from the intersections on its edges, then along edges without intersections, and for
+/// components without any from `far`.
+pub(super) fn regions(
+    edges: &[Edge],
+    (first, met): (&[u32], &[Met]),
     sides: &impl Fn(&Met) -> (u32, u32),
     points: &[Point],
     far: &impl Fn(Point) -> Result<u32, Tangle>,
-) -> Result<(), Tangle> {
-    let set = |at: u32, region: u32, regions: &mut [u32]| {
-        let known = &mut regions[at as usize];
-        if *known != UNKNOWN && *known != region {
-            return Err(Tangle::Through);
-        }
-        *known = region;
-        Ok(())
-    };
-    let mut free: Vec<(u32, u32)> = Vec::with_capacity(2 * links.len());
-    for (e, ends) in links.iter().enumerate() {
-        let on = &met[first[e] as usize..first[e + 1] as usize];
-        if on.is_empty() {
-            free.extend([(ends[0], ends[1]), (ends[1], ends[0])]);
-        } else if let Some((from, to)) = ends_of(on, sides) {
-            set(ends[0], from, regions)?;
-            set(ends[1], to, regions)?;
-        }
+) -> Result<Vec<u32>, Tangle> {
+    let on = |e: usize| &met[first[e] as usize..first[e + 1] as usize];
+    let mut joined = UnionFind::new(points.len());
+    for (_, edge) in edges.iter().enumerate().filter(|(e, _)| on(*e).is_empty()) {
+        let [a, b] = edge.ends;
+        joined.join(a, b);
     }
-    free.par_sort_unstable();
-    let from = starts(free.iter().map(|link| link.0), points.len());
-    let mut stack: Vec<u32> = (0..points.len() as u32).filter(|i| regions[*i as usize] != UNKNOWN).collect();
-    let mut next = 0;
-    loop {
-        while let Some(at) = stack.pop() {
-            for (_, other) in &free[from[at as usize] as usize..from[at as usize + 1] as usize] {
-                if regions[*other as usize] == UNKNOWN {
-                    stack.push(*other);
-                }
-                set(*other, regions[at as usize], regions)?;
+    // Until all are known, the region of a set stands at its root, which is its lowest vertex.
+    let mut regions = vec![UNKNOWN; points.len()];
+    for (e, edge) in edges.iter().enumerate().filter(|(e, _)| !on(*e).is_empty()) {
+        let Some((from, to)) = ends_of(on(e), sides) else { continue };
+        for (end, region) in edge.ends.into_iter().zip([from, to]) {
+            let known = &mut regions[joined.find(end) as usize];
+            if *known != UNKNOWN && *known != region {
+                return Err(Tangle::Through);
             }
+            *known = region;
         }
-        while next < points.len() && regions[next] != UNKNOWN {
-            next += 1;
-        }
-        if next == points.len() {
-            return Ok(());
-        }
-        // A vertex without edges belongs to no component.
-        regions[next] = far(points[next])?;
-        stack.push(next as u32);
     }
+    for at in 0..points.len() {
+        let root = joined.find(at as u32) as usize;
+        if regions[root] == UNKNOWN {
+            regions[root] = far(points[root])?;
+        }
+        regions[at] = regions[root];
+    }
+    Ok(regions)
 }
 
 /// The region of a point, from the first crack on the way to the centre of some crack triangle.

@@ -114,7 +114,7 @@ pub fn meshes(
         };
         let body = broken.and_then(|body| if keeps_broken { body.clone() } else { body.take() });
         left.push(match body {
-            Some(body) => cut(&body, grid, step, progress)?,
+            Some(body) => cut(body, grid, step, progress)?,
             None => step.pieces.iter().map(|_| None).collect(),
         });
     }
@@ -125,12 +125,13 @@ pub fn meshes(
 
 /// Cuts one body into the bodies of a step's pieces.
 fn cut(
-    body: &Body,
+    mut body: Body,
     grid: &Grid,
     step: &CutStep<'_>,
     progress: &Progress,
 ) -> Result<Vec<Option<Body>>, NotOriginal> {
-    let prepared = Prepared::new(&body.solid).map_err(|OpenEdges(open)| NotOriginal::Open(open))?;
+    let edges = body.edges.take();
+    let prepared = Prepared::new(&body.solid, edges).map_err(|OpenEdges(open)| NotOriginal::Open(open))?;
     let mut last = Tangle::Level;
     let mut tries = (0..TRIES).take_while(|_| !progress.is_cancelled());
     let parts = tries.find_map(|salt| match cut_parts(&body.solid, &prepared, grid, step, salt) {
@@ -156,7 +157,7 @@ fn cut(
         beyond: &|object| step.first_cell + object,
         color: &|p| step.volume.color_at((p / unit).round().as_ivec3().to_array()),
     };
-    let mut all = bodies(body, &parts, &group, claims.len(), &inside);
+    let mut all = bodies(&body, &parts, &group, claims.len(), &inside);
     all.truncate(step.pieces.len());
     Ok(all.into_iter().map(|body| (!body.solid.triangles.is_empty()).then_some(body)).collect())
 }

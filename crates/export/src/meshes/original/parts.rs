@@ -34,16 +34,14 @@ pub const NOTHING: u32 = u32::MAX;
 pub struct PartFace {
     /// Nodes, counter-clockwise seen from the front.
     pub nodes: [u32; 3],
-    /// The source triangle, of the solid or of the cracks.
+    /// The source triangle, of the solid or of the cracks ([`Parts::normals`]).
     pub source: u32,
     /// Whether it is part of a crack.
     pub is_crack: bool,
     /// Parts behind and in front.
     pub parts: [u32; 2],
-    /// Regions behind and in front; `None` is the outside, or dust.
-    pub regions: [Option<u32>; 2],
-    /// For a crack: unit normal that points away from the part behind.
-    pub normal: DVec3,
+    /// Regions behind and in front; [`NOTHING`] is the outside, or dust.
+    pub regions: [u32; 2],
 }
 
 /// A connected part.
@@ -64,11 +62,16 @@ pub struct Parts {
     pub in_grid: Vec<DVec3>,
     /// Node positions, shape space.
     pub places: Vec<DVec3>,
+    /// Unit normals of the cracks' triangles, which point away from the part behind.
+    pub normals: Vec<DVec3>,
     /// Faces between the parts.
     pub faces: Vec<PartFace>,
     /// The parts.
     pub parts: Vec<Part>,
 }
+
+/// Triangles of a run, whose faces are in one list.
+const RUN: usize = 4096;
 
 /// A projection to the plane of a triangle in which that is counter-clockwise.
 fn flattened(corners: [DVec3; 3]) -> impl Fn(DVec3) -> DVec2 {
@@ -115,7 +118,6 @@ pub fn parts(
 
     let of_solid = |t: u32| flattened(solid.triangles[t as usize].map(|i| points[i as usize]));
     let of_crack = |t: u32| flattened(cracks.triangles[t as usize].map(|i| crack_points[i as usize]));
-    let outside = arrangement.outside(&|t, node| of_solid(t)(in_grid[node as usize]), &is_dust)?;
     let inside = arrangement.inside(&|t, node| of_crack(t)(in_grid[node as usize]))?;
     let whole = |polygon: &Polygon, flat: &dyn Fn(DVec3) -> DVec2| -> Vec<[u32; 3]> {
         match polygon.outer.as_slice() {
@@ -124,33 +126,47 @@ pub fn parts(
         }
     };
     // `parts` holds regions until parts are numbered.
-    let mut faces: Vec<PartFace> = outside
-        .par_iter()
-        .flat_map_iter(|polygon| {
-            let (source, region) = (polygon.triangle, polygon.region);
-            let face = move |nodes| PartFace {
-                nodes,
-                source,
-                is_crack: false,
-                parts: [region, NOTHING],
-                regions: [Some(region), None],
-                normal: DVec3::ZERO,
-            };
-            whole(polygon, &of_solid(source)).into_iter().map(face)
-        })
-        .collect();
+    let outside = |source: u32, region: u32, nodes: [u32; 3]| {
+        let regions = [region, NOTHING];
+        PartFace { nodes, source, is_crack: false, parts: regions, regions }
+    };
+    let of_run = |run: usize| -> Result<Vec<PartFace>, Tangle> {
+        let triangles = run * RUN..solid.triangles.len().min((run + 1) * RUN);
+        let mut faces = Vec::with_capacity(triangles.len());
+        for (t, corners) in triangles.clone().zip(&solid.triangles[triangles]) {
+            let source = t as u32;
+            if let Some(region) = arrangement.whole(source) {
+                faces.extend((!is_dust(region)).then(|| outside(source, region, *corners)));
+                continue;
+            }
+            let flat = of_solid(source);
+            for polygon in arrangement.outside(source, &|node| flat(in_grid[node as usize]), &is_dust)? {
+                let nodes = whole(&polygon, &flat);
+                faces.extend(nodes.into_iter().map(|nodes| outside(source, polygon.region, nodes)));
+            }
+        }
+        Ok(faces)
+    };
+    let runs: Vec<Result<Vec<PartFace>, Tangle>> =
+        (0..solid.triangles.len().div_ceil(RUN)).into_par_iter().map(of_run).collect();
+    let mut faces = Vec::with_capacity(solid.triangles.len() + solid.triangles.len() / 8 + 2 * inside.len());
+    for run in runs {
+        faces.extend(run?);
+    }
     faces.par_extend(inside.par_iter().flat_map_iter(|polygon| {
         let source = polygon.triangle;
-        let parts =
+        let regions =
             cracks.sides[source as usize].map(|region| if is_dust(region) { NOTHING } else { region });
-        let regions = cracks.sides[source as usize].map(|region| (!is_dust(region)).then_some(region));
-        let [a, b, c] = cracks.triangles[source as usize].map(|i| crack_places[i as usize]);
-        let normal = (b - a).cross(c - a).normalize_or(DVec3::Y);
-        let face = move |nodes| PartFace { nodes, source, is_crack: true, parts, regions, normal };
+        let face = move |nodes| PartFace { nodes, source, is_crack: true, parts: regions, regions };
         whole(polygon, &of_crack(source)).into_iter().map(face)
     }));
-    let mut all = Parts { in_grid, places, faces, parts: Vec::new() };
-    all.number()?;
+    let normal = |corners: &[u32; 3]| {
+        let [a, b, c] = corners.map(|i| crack_places[i as usize]);
+        (b - a).cross(c - a).normalize_or(DVec3::Y)
+    };
+    let normals = cracks.triangles.iter().map(normal).collect();
+    let mut all = Parts { in_grid, places, normals, faces, parts: Vec::new() };
+    all.number(arrangement)?;
     Ok(all)
 }
 
@@ -159,10 +175,13 @@ impl Parts {
     pub fn append(&mut self, other: Self) {
         let (nodes, parts, faces) =
             (self.places.len() as u32, self.parts.len() as u32, self.faces.len() as u32);
+        let normals = self.normals.len() as u32;
+        self.normals.extend(other.normals);
         self.in_grid.extend(other.in_grid);
         self.places.extend(other.places);
         self.faces.extend(other.faces.into_iter().map(|face| PartFace {
             nodes: face.nodes.map(|n| n + nodes),
+            source: if face.is_crack { face.source + normals } else { face.source },
             parts: face.parts.map(|part| if part == NOTHING { part } else { part + parts }),
             ..face
         }));
@@ -170,15 +189,39 @@ impl Parts {
     }
 
     /// Numbers the connected parts in the order of their first faces.
-    fn number(&mut self) -> Result<(), Tangle> {
+    fn number(&mut self, arrangement: &Arrangement<'_>) -> Result<(), Tangle> {
         // Side 2 f is the back of face f, 2 f + 1 its front.
+        let mut sides = UnionFind::new(2 * self.faces.len());
+        // Nearly all triangles are whole, and their edges are known.
+        let edges = arrangement.edges();
+        let mut face_of = vec![NOTHING; edges.of_triangle.len()];
+        for (f, face) in self.faces.iter().enumerate().filter(|(_, face)| !face.is_crack) {
+            if arrangement.whole(face.source).is_some() {
+                face_of[face.source as usize] = f as u32;
+            }
+        }
+        let has_ends = |e: usize, ends: [u32; 2]| edges.list.get(e).is_some_and(|edge| edge.ends == ends);
+        let is_known = |e: u32| {
+            let edge = &edges.list[e as usize];
+            let is_crowded = [e.wrapping_sub(1), e + 1].iter().any(|e| has_ends(*e as usize, edge.ends));
+            !is_crowded && edge.triangles.iter().all(|t| face_of[*t as usize] != NOTHING)
+        };
+        for e in (0..edges.list.len() as u32).filter(|e| is_known(*e)) {
+            let [a, b] = edges.list[e as usize].triangles.map(|t| face_of[t as usize]);
+            sides.join(2 * a, 2 * b);
+        }
+        let is_linked = |f: usize, k: usize| {
+            let face = &self.faces[f];
+            let is_whole = !face.is_crack && face_of[face.source as usize] == f as u32;
+            !is_whole || !is_known(edges.of_triangle[face.source as usize][k])
+        };
         let mut links: Vec<(u32, u32, u32, u32)> = self
             .faces
             .par_iter()
             .enumerate()
             .flat_map_iter(|(f, face)| {
                 (0..2).filter(|side| face.parts[*side] != NOTHING).flat_map(move |side| {
-                    (0..3).map(move |k| {
+                    (0..3).filter(move |k| is_linked(f, *k)).map(move |k| {
                         let (a, b) = (face.nodes[k], face.nodes[(k + 1) % 3]);
                         (face.parts[side], a.min(b), a.max(b), (2 * f + side) as u32)
                     })
@@ -186,7 +229,6 @@ impl Parts {
             })
             .collect();
         links.par_sort_unstable();
-        let mut sides = UnionFind::new(2 * self.faces.len());
         for group in links.chunk_by(|a, b| (a.0, a.1, a.2) == (b.0, b.1, b.2)) {
             // Two faces meet at an edge; more, in pairs, if the solid's own edges coincide, or if a bridge repeats a
             // diagonal.
@@ -309,12 +351,12 @@ fn samples(parts: &Parts) -> Vec<Vec<u32>> {
             all[part as usize].extend(face.nodes);
         }
     }
-    for list in &mut all {
+    all.par_iter_mut().for_each(|list| {
         list.sort_unstable();
         list.dedup();
         let step = list.len().div_ceil(MOST_ASKED).max(1);
         *list = list.iter().copied().step_by(step).collect();
-    }
+    });
     all
 }
 

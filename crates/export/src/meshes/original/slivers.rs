@@ -6,6 +6,8 @@
 //! vertex on the opposite side of its triangle, that side is flipped. Where a crack leaves the surface at a very small
 //! angle, shavings remain that are folded back on themselves; they are removed, too.
 
+use std::collections::HashMap;
+
 use glam::DVec3;
 use rayon::prelude::*;
 
@@ -29,10 +31,47 @@ const FOLDED: f64 = -0.999;
 /// Most repetitions, since removing one shaving may expose another.
 const LAYERS: usize = 8;
 
+/// Triangles round each vertex, in one list, since hardly any vertex gets others.
+struct Around {
+    first: Vec<u32>,
+    list: Vec<u32>,
+    /// The lists that changed.
+    changed: HashMap<u32, Vec<u32>>,
+}
+
+impl Around {
+    fn of(solid: &Solid) -> Self {
+        let count = solid.points.len();
+        let mut first = vec![0u32; count + 1];
+        solid.triangles.iter().flatten().for_each(|v| first[*v as usize + 1] += 1);
+        (0..count).for_each(|v| first[v + 1] += first[v]);
+        let (mut next, mut list) = (first.clone(), vec![0u32; 3 * solid.triangles.len()]);
+        for (t, corners) in solid.triangles.iter().enumerate() {
+            for v in corners {
+                let place = &mut next[*v as usize];
+                list[*place as usize] = t as u32;
+                *place += 1;
+            }
+        }
+        Self { first, list, changed: HashMap::new() }
+    }
+
+    fn at(&self, v: u32) -> &[u32] {
+        let at = v as usize;
+        let first = || &self.list[self.first[at] as usize..self.first[at + 1] as usize];
+        self.changed.get(&v).map_or_else(first, Vec::as_slice)
+    }
+
+    fn change(&mut self, v: u32) -> &mut Vec<u32> {
+        let now = self.at(v).to_vec();
+        self.changed.entry(v).or_insert(now)
+    }
+}
+
 struct Work<'a> {
     body: &'a mut Body,
     /// Triangles round each vertex, including removed ones.
-    around: Vec<Vec<u32>>,
+    around: Around,
     gone: Vec<bool>,
     /// The vertex that each vertex was merged into.
     became: Vec<u32>,
@@ -47,7 +86,7 @@ impl Work<'_> {
     }
 
     fn left(&self, at: u32) -> impl Iterator<Item = u32> + '_ {
-        self.around[at as usize].iter().copied().filter(|t| !self.gone[*t as usize])
+        self.around.at(at).iter().copied().filter(|t| !self.gone[*t as usize])
     }
 
     fn neighbours(&self, at: u32) -> Vec<u32> {
@@ -88,27 +127,33 @@ impl Work<'_> {
                 }
             }
         }
-        self.around[a as usize].extend(moved);
+        self.around.change(a).extend(moved);
         self.became[b as usize] = a;
     }
 }
 
 /// Removes short edges, thin triangles and folds from a body, until none is left: a flip may fold a triangle onto its
-/// neighbour, and a collapse may leave a thin one.
-pub fn take_out(body: &mut Body) {
-    let mut edges = Edges::of(&body.solid.triangles);
+/// neighbour, and a collapse may leave a thin one. Then splits edges at which four triangles or more meet
+/// ([`part_crowded`]). `edges` are those of the body, where they are known.
+pub fn mend(body: &mut Body, edges: Option<Edges>) {
+    let mut edges = edges.map_or_else(|| Edges::of(&body.solid.triangles), Ok);
+    take_out(body, &mut edges);
+    part_crowded(body, edges);
+}
+
+fn take_out(body: &mut Body, edges: &mut Result<Edges, OpenEdges>) {
     for _ in 0..LAYERS {
-        let short = collapse_short(body, &edges);
+        let short = collapse_short(body, edges);
         let flipped = flip_caps(body);
         if short || flipped {
-            edges = Edges::of(&body.solid.triangles);
+            *edges = Edges::of(&body.solid.triangles);
         }
-        let flattened = flatten_shavings(body, &edges);
+        let flattened = flatten_shavings(body, edges);
         if !(short || flipped || flattened) {
             return;
         }
         if flattened {
-            edges = Edges::of(&body.solid.triangles);
+            *edges = Edges::of(&body.solid.triangles);
         }
     }
 }
@@ -152,17 +197,13 @@ fn collapse(body: &mut Body, mut short: Vec<(f64, [u32; 2])>, limit: f64) -> boo
     }
     let count = body.solid.points.len();
     let mut work = Work {
-        around: Vec::new(),
+        around: Around::of(&body.solid),
         gone: vec![false; body.solid.triangles.len()],
         became: (0..count as u32).collect(),
         body,
     };
     short.iter_mut().for_each(|(_, ends)| ends.sort_unstable());
     short.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    work.around = vec![Vec::new(); count];
-    for (t, corners) in work.body.solid.triangles.iter().enumerate() {
-        corners.iter().for_each(|v| work.around[*v as usize].push(t as u32));
-    }
     for (_, [a, b]) in short {
         let (a, b) = (work.now(a), work.now(b));
         let apart = distance(&work.body.solid, [a, b]);
@@ -228,7 +269,7 @@ const ROUNDS: usize = 32;
 /// to connect the apex with the vertex beyond. The surface moves by less than the shortest edge.
 fn flip_caps(body: &mut Body) -> bool {
     let mut flipped = false;
-    let mut around: Vec<Vec<u32>> = Vec::new();
+    let mut around: Option<Around> = None;
     for _ in 0..ROUNDS {
         let solid = &body.solid;
         let cap = |(t, corners): (usize, &[u32; 3])| {
@@ -239,17 +280,12 @@ fn flip_caps(body: &mut Body) -> bool {
         if caps.is_empty() {
             break;
         }
-        if around.is_empty() {
-            around = vec![Vec::new(); body.solid.points.len()];
-            for (t, corners) in body.solid.triangles.iter().enumerate() {
-                corners.iter().for_each(|v| around[*v as usize].push(t as u32));
-            }
-        }
+        let around = around.get_or_insert_with(|| Around::of(&body.solid));
         // Of several vertices on one line, the outermost triangle goes first: its neighbour is no cap.
         caps.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let mut changed = false;
         for (_, t) in caps {
-            changed |= flip_cap(body, &mut around, t as usize);
+            changed |= flip_cap(body, around, t as usize);
         }
         if !changed {
             break;
@@ -286,7 +322,7 @@ fn height(solid: &Solid, triangle: [u32; 3]) -> Thinness {
 }
 
 /// Flips the longest side of triangle `t`, if that gives thicker triangles and no duplicate edge.
-fn flip_cap(body: &mut Body, around: &mut [Vec<u32>], t: usize) -> bool {
+fn flip_cap(body: &mut Body, around: &mut Around, t: usize) -> bool {
     let own = body.solid.triangles[t];
     let Thinness { from: k, high, .. } = height(&body.solid, own);
     if high >= SHORTEST {
@@ -295,7 +331,7 @@ fn flip_cap(body: &mut Body, around: &mut [Vec<u32>], t: usize) -> bool {
     let [a, b, c] = [own[k], own[(k + 1) % 3], own[(k + 2) % 3]];
     let with = |v: u32, w: u32| {
         let of = &body.solid.triangles;
-        around[v as usize].iter().copied().filter(move |n| of[*n as usize].contains(&w))
+        around.at(v).iter().copied().filter(move |n| of[*n as usize].contains(&w))
     };
     let mut beyond = with(a, b).filter(|n| *n as usize != t);
     let (Some(n), None) = (beyond.next(), beyond.next()) else { return false };
@@ -320,10 +356,10 @@ fn flip_cap(body: &mut Body, around: &mut [Vec<u32>], t: usize) -> bool {
     body.faces[t] = body.faces[n];
     (body.solid.triangles[n], body.corners[n]) = (first, [shown_a, shown_d, shown_c]);
     (body.solid.triangles[t], body.corners[t]) = (second, [shown_d, shown_b, shown_c]);
-    around[a as usize].retain(|x| *x as usize != t);
-    around[b as usize].retain(|x| *x as usize != n);
-    around[c as usize].push(n as u32);
-    around[d as usize].push(t as u32);
+    around.change(a).retain(|x| *x as usize != t);
+    around.change(b).retain(|x| *x as usize != n);
+    around.change(c).push(n as u32);
+    around.change(d).push(t as u32);
     true
 }
 
@@ -342,26 +378,26 @@ const PAIRS: usize = 256;
 /// triangles beyond the first gets a vertex in the middle of the edge, so that each edge has two triangles. Two
 /// triangles on the same corners that face each other are taken out first: their edge cannot be split, since the line
 /// from its middle to their common third corner would be crowded again.
-pub fn part_crowded(body: &mut Body) {
+fn part_crowded(body: &mut Body, mut edges: Result<Edges, OpenEdges>) {
     for _ in 0..PAIRS {
-        let Ok(edges) = Edges::of(&body.solid.triangles) else { return };
+        let Ok(known) = edges else { return };
         let same = |a: [u32; 2], b: [u32; 2]| a == b || a == [b[1], b[0]];
-        if !edges.list.windows(2).any(|pair| same(pair[0].ends, pair[1].ends)) {
+        if !known.list.windows(2).any(|pair| same(pair[0].ends, pair[1].ends)) {
             return;
         }
-        if take_folded(body) {
-            continue;
-        }
-        let mut touched = vec![false; body.solid.triangles.len()];
-        for pair in edges.list.windows(2) {
-            let [first, second] = [pair[0], pair[1]];
-            // At most one split per triangle and round, since a split renumbers its edges.
-            if !same(first.ends, second.ends) || second.triangles.iter().any(|t| touched[*t as usize]) {
-                continue;
+        if !take_folded(body) {
+            let mut touched = vec![false; body.solid.triangles.len()];
+            for pair in known.list.windows(2) {
+                let [first, second] = [pair[0], pair[1]];
+                // At most one split per triangle and round, since a split renumbers its edges.
+                if !same(first.ends, second.ends) || second.triangles.iter().any(|t| touched[*t as usize]) {
+                    continue;
+                }
+                second.triangles.iter().for_each(|t| touched[*t as usize] = true);
+                split_edge(body, second.ends, second.triangles);
             }
-            second.triangles.iter().for_each(|t| touched[*t as usize] = true);
-            split_edge(body, second.ends, second.triangles);
         }
+        edges = Edges::of(&body.solid.triangles);
     }
 }
 
@@ -435,6 +471,7 @@ mod tests {
             faces: (0..triangles.len()).map(face).collect(),
             corners: triangles.iter().map(|t| t.map(corner)).collect(),
             solid: Solid { points, places, triangles },
+            edges: None,
         }
     }
 
@@ -444,7 +481,7 @@ mod tests {
         let check = |body: &Body| MeshCheck::of_triangles(&body.solid.places, &body.solid.triangles);
         let before = check(&body);
         assert!(before.is_manifold(), "{before:?}");
-        take_out(&mut body);
+        mend(&mut body, None);
         let after = check(&body);
         assert!(after.holds() && (after.volume / before.volume - 1.0).abs() < 1e-9, "{after:?}");
         assert!(body.solid.triangles.iter().all(|t| height(&body.solid, *t).high > SHORTEST));
@@ -494,7 +531,7 @@ mod tests {
         assert!(before.holds() && before.triangles == 8, "{before:?}");
         let edges = Edges::of(&body.solid.triangles);
         assert!(!collapse_short(&mut body, &edges) && !flip_caps(&mut body), "neither short nor flat");
-        take_out(&mut body);
+        mend(&mut body, None);
         let after = check(&body);
         assert!(after.holds() && after.triangles == 6, "{after:?}");
         assert!((after.volume / before.volume - 1.0).abs() < 1e-4, "{after:?}");
@@ -516,7 +553,8 @@ mod tests {
                     solid.into_iter().chain(fin).collect()
                 };
                 let mut with_fin = body(points.clone(), triangles);
-                part_crowded(&mut with_fin);
+                let edges = Edges::of(&with_fin.solid.triangles);
+                part_crowded(&mut with_fin, edges);
                 let check = MeshCheck::of_triangles(&with_fin.solid.places, &with_fin.solid.triangles);
                 assert!(check.is_watertight() && check.triangles == 4, "{check:?}");
                 assert_eq!((with_fin.faces.len(), with_fin.corners.len()), (4, 4));
@@ -526,7 +564,8 @@ mod tests {
         let points: Vec<[i64; 3]> = points.into_iter().chain([[unit, -2 * unit, 0]]).collect();
         let other = [[0, 1, 4], [0, 5, 1], [0, 4, 5], [1, 5, 4]];
         let mut two = body(points, solid.into_iter().chain(other).collect());
-        part_crowded(&mut two);
+        let edges = Edges::of(&two.solid.triangles);
+        part_crowded(&mut two, edges);
         let check = MeshCheck::of_triangles(&two.solid.places, &two.solid.triangles);
         assert!(check.is_watertight() && check.triangles == 10, "{check:?}");
     }

@@ -53,7 +53,9 @@ impl Edges {
     /// # Errors
     /// [`OpenEdges`].
     pub fn of(triangles: &[[u32; 3]]) -> Result<Self, OpenEdges> {
-        Self::paired(triangles, |along, against| along.iter().copied().zip(against.iter().copied()).collect())
+        Self::paired(triangles, &|along, against| {
+            along.iter().copied().zip(against.iter().copied()).collect()
+        })
     }
 
     /// Pairs the sides of a solid's triangles. If more than two meet at an edge, those are paired that have the solid
@@ -62,47 +64,62 @@ impl Edges {
     /// # Errors
     /// [`OpenEdges`].
     pub fn around(solid: &Solid) -> Result<Self, OpenEdges> {
-        Self::paired(&solid.triangles, |along, against| with_solid_between(solid, along, against))
+        Self::paired(&solid.triangles, &|along, against| with_solid_between(solid, along, against))
     }
 
     /// At an edge of more than two triangles, `pairs` pairs the sides that traverse it from its lower end with those that
     /// traverse it from its upper end; a side is three times its triangle and the corner that it starts at.
     fn paired(
         triangles: &[[u32; 3]],
-        pairs: impl Fn(&[u32], &[u32]) -> Vec<(u32, u32)>,
+        pairs: &(impl Fn(&[u32], &[u32]) -> Vec<(u32, u32)> + Sync),
     ) -> Result<Self, OpenEdges> {
-        let sides = sorted_sides(triangles);
+        let (sides, bounds) = sorted_sides(triangles);
+        // How many edges of a run are open, and the others with both sides.
+        let of_run = |run: &[usize]| {
+            let run = &sides[run[0]..run[1]];
+            let (mut open, mut found) = (0, Vec::with_capacity(run.len() / 2));
+            for group in run.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+                let half = group.iter().take_while(|side| !side.2).count();
+                if 2 * half != group.len() || group[0].0 == group[0].1 {
+                    open += 1;
+                    continue;
+                }
+                let ends = [group[0].0, group[0].1];
+                if half == 1 {
+                    found.push((ends, group[0].3, group[1].3));
+                } else {
+                    let all: Vec<u32> = group.iter().map(|side| side.3).collect();
+                    let pairs = pairs(&all[..half], &all[half..]);
+                    found.extend(pairs.into_iter().map(|(forth, back)| (ends, forth, back)));
+                }
+            }
+            (open, found)
+        };
+        let runs: Vec<(usize, Vec<_>)> = bounds.par_windows(2).map(of_run).collect();
+        let open: usize = runs.iter().map(|(open, _)| open).sum();
+        if open > 0 {
+            return Err(OpenEdges(open));
+        }
         let mut edges =
             Self { list: Vec::with_capacity(sides.len() / 2), of_triangle: vec![[0; 3]; triangles.len()] };
-        let (mut open, mut found) = (0, Vec::new());
-        for group in sides.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
-            let half = group.iter().take_while(|side| !side.2).count();
-            if 2 * half != group.len() || group[0].0 == group[0].1 {
-                open += 1;
-                continue;
+        for (ends, forth, back) in runs.into_iter().flat_map(|(_, found)| found) {
+            let number = edges.list.len() as u32;
+            for side in [forth, back] {
+                edges.of_triangle[side as usize / 3][side as usize % 3] = number;
             }
-            let ends = [group[0].0, group[0].1];
-            if half == 1 {
-                found.push((group[0].3, group[1].3));
-            } else {
-                let all: Vec<u32> = group.iter().map(|side| side.3).collect();
-                found.extend(pairs(&all[..half], &all[half..]));
-            }
-            for (forth, back) in found.drain(..) {
-                let number = edges.list.len() as u32;
-                for side in [forth, back] {
-                    edges.of_triangle[side as usize / 3][side as usize % 3] = number;
-                }
-                edges.list.push(Edge { ends, triangles: [forth / 3, back / 3] });
-            }
+            edges.list.push(Edge { ends, triangles: [forth / 3, back / 3] });
         }
-        if open > 0 { Err(OpenEdges(open)) } else { Ok(edges) }
+        Ok(edges)
     }
 }
 
+/// Sides of triangles that one thread sorts and pairs at a time.
+const RUN: usize = 1 << 14;
+
 /// The sides of triangles in order: lower end, upper end, whether it is traversed from the upper end, and three times the
-/// triangle and the corner that it starts at. Sides of one lower end are counted first, since their run is short to sort.
-fn sorted_sides(triangles: &[[u32; 3]]) -> Vec<(u32, u32, bool, u32)> {
+/// triangle and the corner that it starts at. And where runs of about [`RUN`] sides begin and end, between two lower ends.
+/// Sides of one lower end are counted first, since they are few to sort.
+fn sorted_sides(triangles: &[[u32; 3]]) -> (Vec<(u32, u32, bool, u32)>, Vec<usize>) {
     let ends_of = |corners: &[u32; 3], k: usize| {
         let (a, b) = (corners[k], corners[(k + 1) % 3]);
         (a.min(b), a.max(b), a > b)
@@ -122,13 +139,27 @@ fn sorted_sides(triangles: &[[u32; 3]]) -> Vec<(u32, u32, bool, u32)> {
             *place += 1;
         }
     }
-    // The place after the last side of a lower end is where its run ends.
-    let mut start = 0;
-    for end in &ends[..count] {
-        sides[start..*end as usize].sort_unstable();
-        start = *end as usize;
+    let mut bounds = vec![0];
+    // The place after the last side of a lower end is where its sides end.
+    for end in ends[..count].iter().map(|end| *end as usize) {
+        if end - bounds[bounds.len() - 1] >= RUN {
+            bounds.push(end);
+        }
     }
-    sides
+    if bounds[bounds.len() - 1] < sides.len() {
+        bounds.push(sides.len());
+    }
+    let (mut runs, mut rest) = (Vec::with_capacity(bounds.len()), &mut sides[..]);
+    for pair in bounds.windows(2) {
+        let (run, others) = rest.split_at_mut(pair[1] - pair[0]);
+        runs.push(run);
+        rest = others;
+    }
+    let by_end = |run: &mut [(u32, u32, bool, u32)]| {
+        run.chunk_by_mut(|a, b| a.0 == b.0).for_each(<[_]>::sort_unstable);
+    };
+    runs.into_par_iter().for_each(by_end);
+    (sides, bounds)
 }
 
 /// Steps of a turn round an edge; triangles in one step lie in one plane.
@@ -185,14 +216,14 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Prepares a solid.
+    /// Prepares a solid, whose edges may be known.
     ///
     /// # Errors
     /// [`OpenEdges`].
-    pub fn new(solid: &Solid) -> Result<Self, OpenEdges> {
+    pub fn new(solid: &Solid, edges: Option<Edges>) -> Result<Self, OpenEdges> {
         let bounds = |t: &[u32; 3]| bounds_of(&t.map(|i| solid.points[i as usize]));
         let tree = || tree_of(&solid.triangles.par_iter().map(bounds).collect::<Vec<_>>());
-        let (edges, tree) = rayon::join(|| Edges::of(&solid.triangles), tree);
+        let (edges, tree) = rayon::join(|| edges.map_or_else(|| Edges::of(&solid.triangles), Ok), tree);
         Ok(Self { edges: edges?, tree })
     }
 }
@@ -243,6 +274,16 @@ pub fn tree_of(boxes: &[Bounds]) -> BoxTree<u32> {
     BoxTree::new((0..boxes.len() as u32).collect(), LEAF, bounds, part)
 }
 
+/// Whether a leaf's box of a tree has a point in common with `bounds`.
+pub fn meets_any(tree: &BoxTree<u32>, bounds: Bounds) -> bool {
+    let [low, high] = bounds.map(|p| DVec3::from_array(p.map(|v| v as f64)));
+    // A margin for the rounding of whole numbers to floats.
+    let bounds = Aabb::new(low - 1.0, high + 1.0);
+    let found = std::cell::Cell::new(false);
+    tree.visit(|own| !found.get() && own.meets(&bounds), |_| found.set(true));
+    found.get()
+}
+
 /// Calls `met` with each box of a tree that the segment p-q may touch.
 pub fn along(tree: &BoxTree<u32>, p: Point, q: Point, met: &mut impl FnMut(u32)) {
     let (start, end) = (p.map(|v| v as f64), q.map(|v| v as f64));
@@ -271,7 +312,7 @@ mod tests {
 
     #[test]
     fn sides_are_sorted_as_by_comparing_all() {
-        for count in [0u32, 1, 2, 300] {
+        for count in [0u32, 1, 2, 300, 4 * RUN as u32] {
             let corner = |i: u32| i.wrapping_mul(2_654_435_761) >> 7 & 31;
             let triangles: Vec<[u32; 3]> =
                 (0..count).map(|t| [corner(3 * t), corner(3 * t + 1), corner(3 * t + 2)]).collect();
@@ -284,7 +325,11 @@ mod tests {
                 }
             }
             wanted.sort_unstable();
-            assert_eq!(sorted_sides(&triangles), wanted);
+            let (sides, bounds) = sorted_sides(&triangles);
+            assert_eq!(sides, wanted);
+            assert_eq!((bounds[0], *bounds.last().unwrap()), (0, sides.len()));
+            let is_between = |at: &usize| *at == sides.len() || sides[at - 1].0 < sides[*at].0;
+            assert!(bounds[1..].iter().all(is_between) && (count < 400 || bounds.len() > 4));
         }
     }
 }

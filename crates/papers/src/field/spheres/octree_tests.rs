@@ -183,7 +183,7 @@ fn real_fractures_over_five_generations() {
         assert!(far * 100 <= samples, "the surface is covered");
         let solids: Vec<Voxels> = own.iter().map(|f| Voxels::new(f.shape, &sampling)).collect();
         let mut colliding_poses = 0;
-        for _ in 0..8000 {
+        for _ in 0..4000 {
             let (a, b) = (random.number() as usize % own.len(), random.number() as usize % own.len());
             let placement = pose(own[a], own[b].shape, &mut random);
             let colliding = own[a].forest.colliding_points(&solids[b], &placement, 0.0);
@@ -195,8 +195,8 @@ fn real_fractures_over_five_generations() {
                 }
             }
         }
-        println!("    8000 pairs, of which {colliding_poses} collide: none missed");
-        assert!(colliding_poses > 1000);
+        println!("    4000 pairs, of which {colliding_poses} collide: none missed");
+        assert!(colliding_poses > 500);
     }
 }
 
