@@ -95,7 +95,8 @@ impl CliError {
                 | GpuError::OutOfMemory { .. }
                 | GpuError::NoSuchAdapter { .. }
                 | GpuError::TooFine { .. }
-                | GpuError::Crowded { .. },
+                | GpuError::Crowded { .. }
+                | GpuError::NoRoom { .. },
             ) => 2,
             Self::Gpu(GpuError::NoAdapter | GpuError::NoDevice { .. } | GpuError::Lost(_)) => 3,
             Self::Outcome(_) => 1,

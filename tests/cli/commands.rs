@@ -96,6 +96,19 @@ fn what_does_not_fit_into_the_free_memory_is_refused_in_one_line() {
         assert!(err.contains("GB of memory are needed and ") && err.contains(&told), "{err}");
         assert!(!out.exists(), "nothing is written");
     }
+    // Boxes in one place: the lists of their pairs, or of their contacts, four a pair.
+    for (bodies, places) in [(250, 31_125), (120, 28_560)] {
+        let scene = home.join(format!("{bodies}.toml"));
+        let one = "[[body]]\nfile = \"builtin:box\"\nlevel = 3\nposition = [0, 3, 0]\n";
+        std::fs::write(&scene, one.repeat(bodies)).unwrap();
+        let words =
+            ["simulate", &text(&scene), "--seconds", "0.01", "--volume-every", "0", "--compute", "cpu"];
+        let mut command = kintsugi(words);
+        command.args(["--out", &text(&home.join("played"))]).env("KINTSUGI_FREE_BYTES", "67000000");
+        let (code, _, err) = outcome(&command.output().unwrap());
+        assert!(code == 2 && err.contains(&format!("in {places} places")), "{code}: {err}");
+        assert!(err.contains("move bodies apart, take fewer"), "{err}");
+    }
 }
 
 #[test]

@@ -2,22 +2,18 @@
 //! begun in a folder aside, moves into its place, and grows there.
 
 use std::{
-    fs::{self, File, OpenOptions},
+    fs::{self, File},
     io::{BufRead as _, BufReader, BufWriter, Write as _},
-    path::{Path, PathBuf},
+    path::Path,
 };
 
 use super::ExportError;
-use crate::disk::{UnderWay, beside};
+use crate::disk::{Growing, UnderWay, beside};
 
 /// A file of lines being written.
 #[derive(Debug)]
 pub struct Sheet {
-    path: PathBuf,
-    /// `None` until the next write: an open file could keep its folder from being moved.
-    file: Option<File>,
-    /// Size of the whole lines in the file, bytes.
-    whole: u64,
+    file: Growing,
     /// Lines not yet written.
     lines: String,
 }
@@ -28,26 +24,16 @@ impl Sheet {
     /// # Errors
     /// [`ExportError::Write`].
     pub fn create(path: &Path, header: &str) -> Result<Self, ExportError> {
-        let file = File::create(path).map_err(|e| ExportError::write(path, e))?;
-        let mut sheet = Self { path: path.to_owned(), file: Some(file), whole: 0, lines: String::new() };
+        let file = Growing::open(path, 0).map_err(|e| ExportError::write(path, e))?;
+        let mut sheet = Self { file, lines: String::new() };
         sheet.line(header);
         sheet.flush()?;
-        sheet.file = None;
         Ok(sheet)
     }
 
     /// The file lies in `folder` now, under the same name.
     pub fn moved_to(&mut self, folder: &Path) {
-        self.path = folder.join(self.path.file_name().unwrap_or_default());
-        self.file = None;
-    }
-
-    fn file(&mut self) -> std::io::Result<&mut File> {
-        let file = match self.file.take() {
-            Some(file) => file,
-            None => OpenOptions::new().append(true).open(&self.path)?,
-        };
-        Ok(self.file.insert(file))
+        self.file.moved_to(folder);
     }
 
     /// Adds a line, for the next [`Sheet::flush`].
@@ -61,16 +47,11 @@ impl Sheet {
     /// # Errors
     /// [`ExportError::Write`].
     pub fn flush(&mut self) -> Result<(), ExportError> {
-        let (whole, lines) = (self.whole, std::mem::take(&mut self.lines));
-        let written = self.file().and_then(|file| {
-            file.write_all(lines.as_bytes()).inspect_err(|_| {
-                // The first error is the one to report.
-                let _ = file.set_len(whole);
-            })
-        });
-        self.lines = lines;
-        written.map_err(|error| ExportError::write(&self.path, error))?;
-        self.whole += self.lines.len() as u64;
+        if self.lines.is_empty() {
+            return Ok(());
+        }
+        let added = self.file.add(self.lines.as_bytes());
+        added.map_err(|error| ExportError::write(self.file.path(), error))?;
         self.lines.clear();
         Ok(())
     }
@@ -81,28 +62,26 @@ impl Sheet {
     /// [`ExportError::Write`]; the file is then unchanged.
     pub fn add_column(&mut self, name: &str, value: &str) -> Result<(), ExportError> {
         self.flush()?;
-        let beside = beside(&self.path);
+        let beside = beside(self.file.path());
         let _under_way = UnderWay::at(&beside);
         let widened = self.widen(&beside, name, value);
         if widened.is_err() {
             // The first error is the one to report.
             let _ = fs::remove_file(&beside);
         }
-        widened.map_err(|e| ExportError::write(&self.path, e))
+        widened.map_err(|e| ExportError::write(self.file.path(), e))
     }
 
     fn widen(&mut self, beside: &Path, name: &str, value: &str) -> std::io::Result<()> {
         let mut wide = BufWriter::new(File::create(beside)?);
         let mut whole = 0;
-        for (number, line) in BufReader::new(File::open(&self.path)?).lines().enumerate() {
+        for (number, line) in BufReader::new(File::open(self.file.path())?).lines().enumerate() {
             let line = format!("{},{}\n", line?, if number == 0 { name } else { value });
             wide.write_all(line.as_bytes())?;
             whole += line.len() as u64;
         }
-        let wide = wide.into_inner().map_err(std::io::IntoInnerError::into_error)?;
-        fs::rename(beside, &self.path)?;
-        (self.file, self.whole) = (Some(wide), whole);
-        Ok(())
+        wide.into_inner().map_err(std::io::IntoInnerError::into_error)?;
+        self.file.replace_by(beside, whole)
     }
 }
 
@@ -122,7 +101,7 @@ mod tests {
         sheet.line("3,4");
         sheet.flush().unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "a,b\n1,0\n2,0\n3,4\n");
-        assert_eq!(fs::metadata(&path).unwrap().len(), sheet.whole);
+        assert_eq!(fs::metadata(&path).unwrap().len(), sheet.file.whole());
         fs::remove_file(&path).unwrap();
     }
 

@@ -98,6 +98,17 @@ pub enum GpuError {
         /// Most pairs that are supported.
         most: usize,
     },
+    /// The contacts of bodies near each other would not fit into the free memory, on any backend.
+    #[error(
+        "bodies are near each other or touch in {count} places: for their contacts {short}; move bodies apart, take fewer, \
+         or close other programs"
+    )]
+    NoRoom {
+        /// Pairs of bodies, or contacts.
+        count: usize,
+        /// What is needed, and what is free.
+        short: String,
+    },
     /// A kernel was given other resources than its shader declares: a bug in the program.
     #[error("the kernel {kernel} cannot run: {what}; please report this")]
     Binding {

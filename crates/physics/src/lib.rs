@@ -11,7 +11,7 @@
 )]
 #![recursion_limit = "256"]
 
-use kintsugi_core::{compute, fracture, parameter, registry, shape, svo};
+use kintsugi_core::{compute, fracture, memory, parameter, registry, shape, svo};
 use kintsugi_geometry as geometry;
 use kintsugi_gpu as gpu;
 

@@ -15,13 +15,29 @@ use super::{
     snapshot::BeforeStep,
     structure_step::StructureContacts,
 };
-use crate::gpu::{Gpu, GpuError};
+use crate::{
+    gpu::{Gpu, GpuError},
+    memory,
+};
 
 /// Contacts are looked for again before a point has come this far towards another body, as a share of the pair's
 /// resolution.
 const ROUND_SHARE: f64 = 0.5;
 /// Fewer manifolds are not worth a second thread.
 const MANY: usize = 4096;
+
+/// Memory that a near pair takes until its contacts are found, bytes: up to eight of them, and what is known of the pair.
+const PAIR_BYTES: u64 = 3000;
+/// Memory that a contact takes when it is solved, bytes. Balls of 150 to 600 boxes in one place took 2,800 a contact in all, the
+/// contact itself among them; heaps of pieces, whose contacts share their batches, take a fifth.
+const CONTACT_BYTES: u64 = 2400;
+
+/// Refuses lists of so many items of this size that would not fit into the free memory: their number grows with the square of
+/// the bodies that lie in one place, and an allocation that fails ends the program.
+pub(super) fn has_room(count: usize, bytes: u64) -> Result<(), GpuError> {
+    memory::check((count as u64).saturating_mul(bytes))
+        .map_err(|short| GpuError::NoRoom { count, short: short.to_string() })
+}
 
 /// One step of `world.settings.dt`. See [`World::step`].
 pub fn step(world: &mut World, gpu: OnGpu<'_>) -> Result<StepReport, GpuError> {
@@ -72,7 +88,7 @@ fn advance(world: &mut World, gpu: OnGpu<'_>, start: &mut BeforeStep) -> Result<
         if k + 1 < rounds && awake(world) != before {
             near = match self::near(world, gpu, &settings, Some(rounds), &mut report, &mut clock) {
                 // The next step asks again, before anything has moved, and fails.
-                Err(GpuError::Crowded { .. }) => near,
+                Err(GpuError::Crowded { .. } | GpuError::NoRoom { .. }) => near,
                 found => found?,
             };
         }
@@ -175,6 +191,7 @@ fn near(
         ContactQuery { bodies, pairs: &[], at_planes: &at_planes, planes: &planes, old, boxes: &boxes, dt };
     let cx = &mut StepContext { gpu, settings, detail, report, clock, substeps: None };
     if let Some(near) = generators.look_ahead(cx, &query, rounds)? {
+        has_room(near.len(), PAIR_BYTES)?;
         return Ok(near);
     }
     let moves: Vec<_> = bodies.iter().map(Body::moves).collect();
@@ -182,8 +199,9 @@ fn near(
     let asked = Asked { boxes: &boxes, moves: &moves, motions: &motions, dt };
     // Who asks again within the step does not wait for the device a second time.
     let device = gpu.map(|(gpu, _)| gpu).filter(|gpu| rounds.is_none() && settings.narrow.wants(gpu));
-    let pairs = broad_phase
-        .pairs(device, &asked)?
+    let pairs = broad_phase.pairs(device, &asked)?;
+    has_room(pairs.len(), PAIR_BYTES)?;
+    let pairs = pairs
         .into_iter()
         .map(|(i, j)| [i as usize, j as usize])
         .map(|[i, j]| NearPair { bodies: [i, j], way: asked.closer(i, j), resolution_m: f64::MAX })
@@ -262,6 +280,9 @@ fn round(
         true => old.iter().filter_map(|m| sleep::Pressed::new(m, bodies, settings)).collect(),
         false => Vec::new(),
     };
+    // Those that rest are not solved.
+    let solved = found.manifolds.iter().chain(found.carried.iter().map(|k| &old[*k]));
+    has_room(solved.map(|m| m.points.len()).sum(), CONTACT_BYTES)?;
     let mut manifolds = found.with_old(std::mem::take(old), bodies);
     cx.lap("manifolds");
 

@@ -330,8 +330,9 @@ impl World {
     /// One step of `settings.dt`; compute passes take part where there is a device.
     ///
     /// # Errors
-    /// [`GpuError`]; the bodies are then as before the step. Where a generator or a response that was registered fails
-    /// without a device, in the middle of the step, the bodies are awake and their contacts forgotten.
+    /// [`GpuError`]; the bodies are then as before the step. Where the contacts would not fit into the free memory, or a generator
+    /// or a response that was registered fails without a device, in the middle of the step, the bodies are awake and their
+    /// contacts forgotten.
     pub fn step(&mut self, gpu: OnGpu<'_>) -> Result<StepReport, GpuError> {
         step::step(self, gpu)
     }

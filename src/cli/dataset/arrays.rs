@@ -3,13 +3,19 @@
 //! In: the pieces with meshes, what each face borders on, points. Out: named arrays in a fixed order, `pieces.npz`. The
 //! digest is of the numbers alone and not of the archive round them.
 
-use std::{fs::File, io::Read as _, path::Path};
+use std::{
+    fs::{self, File},
+    io::Read as _,
+    path::Path,
+};
 
 use glam::{DQuat, DVec3};
+use kintsugi_core::memory::{self, Short};
 
 use super::{partners::partners, surface::Surface};
 use crate::{
     export::{Arrays as _, Assembly, Bond, ExportError, NamedArray, Npz, Numbers, touching::SurfacePoints},
+    files::Unread,
     fracture::Impact,
     shape::Side,
 };
@@ -183,17 +189,41 @@ pub fn write(path: &Path, arrays: &[NamedArray]) -> Result<(), ExportError> {
 /// Reads an archive that [`write()`] wrote.
 ///
 /// # Errors
-/// A line that says what is wrong with it.
+/// A line that says what is wrong with it, or that it does not fit into the free memory.
 pub fn read(path: &Path) -> Result<Vec<NamedArray>, String> {
+    read_within(path, memory::free())
+}
+
+/// The same with so much free memory, bytes; `None` if that is not known.
+fn read_within(path: &Path, free: Option<u64>) -> Result<Vec<NamedArray>, String> {
     let told = |why: &dyn std::fmt::Display| format!("{}: {why}", path.display());
+    let fits = |needed: u64| match free {
+        Some(free) if needed > free => Err(told(&format!(
+            "{}; close other programs, or look whether this is the data set's file",
+            Short { needed, free }
+        ))),
+        _ => Ok(()),
+    };
+    // Opening a pipe would wait for a writer.
+    let about = fs::metadata(path).map_err(|e| told(&e))?;
+    if !about.is_file() {
+        return Err(told(&Unread::NotRegular));
+    }
+    // Packed numbers take no less.
+    fits(about.len())?;
     let file = File::open(path).map_err(|e| told(&e))?;
     let mut archive = zip::ZipArchive::new(file).map_err(|e| told(&e))?;
+    let size = archive.decompressed_size().and_then(|size| u64::try_from(size).ok());
+    let size =
+        size.ok_or_else(|| told(&"it does not say how long its arrays are, as a set's archive does"))?;
+    // An array is there as bytes and as numbers for a moment.
+    fits(size.saturating_mul(2))?;
     let mut all = Vec::with_capacity(archive.len().min(64));
     for i in 0..archive.len() {
         let mut entry = archive.by_index(i).map_err(|e| told(&e))?;
         let name = entry.name().map_err(|e| told(&e))?.into_owned();
-        let mut content = Vec::new();
-        entry.read_to_end(&mut content).map_err(|e| told(&e))?;
+        let (size, mut content) = (entry.size(), Vec::new());
+        entry.by_ref().take(size.saturating_add(1)).read_to_end(&mut content).map_err(|e| told(&e))?;
         let name = name.strip_suffix(".npy").unwrap_or(&name);
         let array =
             parse(name, &content).ok_or_else(|| told(&format!("{name} is no array that a set has")))?;
@@ -202,7 +232,7 @@ pub fn read(path: &Path) -> Result<Vec<NamedArray>, String> {
     Ok(all)
 }
 
-/// An array of NumPy's format 1.0 in C order.
+/// An array of NumPy's format 1.0 in C order, as long as its header says.
 fn parse(name: &str, content: &[u8]) -> Option<NamedArray> {
     let length = content.strip_prefix(b"\x93NUMPY\x01\x00")?.first_chunk::<2>()?;
     let (header, data) = content.get(10..)?.split_at_checked(usize::from(u16::from_le_bytes(*length)))?;
@@ -210,7 +240,16 @@ fn parse(name: &str, content: &[u8]) -> Option<NamedArray> {
     let between = |from: &str, to: &str| Some(header.split_once(from)?.1.split_once(to)?.0);
     let shape: Vec<usize> =
         between("'shape': (", ")")?.split(',').filter_map(|length| length.trim().parse().ok()).collect();
-    let numbers = match between("'descr': '", "'")? {
+    let descr = between("'descr': '", "'")?;
+    let width = match descr {
+        "|u1" => 1,
+        "<f8" => 8,
+        _ => 4,
+    };
+    if shape.iter().try_fold(width, |bytes: usize, length| bytes.checked_mul(*length))? != data.len() {
+        return None;
+    }
+    let numbers = match descr {
         "|u1" => Numbers::U8(data.to_vec()),
         "<i4" => Numbers::I32(elements(data, i32::from_le_bytes)),
         "<u4" => Numbers::U32(elements(data, u32::from_le_bytes)),
@@ -258,6 +297,44 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
         assert!(write(&path, &[whole("a", &[3], vec![1])]).is_err(), "an array that does not fill its shape");
         let _ = std::fs::remove_file(&path);
+    }
+
+    #[test]
+    fn an_archive_that_is_longer_than_it_says_or_than_memory_is_refused() {
+        let path = std::env::temp_dir().join(format!("kintsugi-set-long-{}.npz", std::process::id()));
+        let zeros = || whole("a", &[250_000], vec![0; 250_000]);
+        write(&path, &[zeros()]).unwrap();
+        let packed = std::fs::metadata(&path).unwrap().len();
+        assert!(packed < 100_000, "{packed}");
+        let refused = |free| read_within(&path, Some(free)).map(|all| all.len()).unwrap_err();
+        for free in [packed, 1_999_999] {
+            assert!(refused(free).contains("close other programs"), "{}", refused(free));
+        }
+        assert_eq!(read_within(&path, Some(3_000_000)).unwrap(), [zeros()]);
+        // The unpacked length stands 24 bytes after the mark of the archive's list of contents. It tells of less than is there.
+        let mut bytes = std::fs::read(&path).unwrap();
+        let list = bytes.windows(4).rposition(|mark| mark == b"PK\x01\x02").unwrap();
+        bytes[list + 24..list + 28].copy_from_slice(&1000u32.to_le_bytes());
+        std::fs::write(&path, &bytes).unwrap();
+        assert!(!refused(100_000).contains("memory"), "{}", refused(100_000));
+        // What is no archive is not looked through for one.
+        std::fs::write(&path, [0; 1000]).unwrap();
+        assert!(refused(999).contains("memory") && !refused(1000).contains("memory"), "{}", refused(999));
+        std::fs::remove_file(&path).unwrap();
+        // A header that tells of more numbers than follow it, or of fewer.
+        let array = |shape: &str, data: usize| {
+            let header = format!("{{'descr': '<i4', 'fortran_order': False, 'shape': ({shape}), }}");
+            let length = (header.len() as u16).to_le_bytes();
+            let (begins, zeros) = (b"\x93NUMPY\x01\x00", vec![0u8; data]);
+            let parts: [&[u8]; 4] = [begins, &length, header.as_bytes(), &zeros];
+            parts.concat()
+        };
+        assert_eq!(parse("a", &array("2,", 8)), Some(whole("a", &[2], vec![0; 2])));
+        for (shape, data) in [("3,", 8), ("1,", 8), ("2,", 7), ("4294967296, 4294967296, 4", 0)] {
+            assert_eq!(parse("a", &array(shape, data)), None, "{shape}");
+        }
+        #[cfg(unix)]
+        assert!(read(Path::new("/dev/zero")).unwrap_err().contains("regular file"));
     }
 
     #[test]

@@ -6,8 +6,6 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    fs::{File, OpenOptions},
-    io::Write as _,
     path::{Path, PathBuf},
 };
 
@@ -16,9 +14,12 @@ use csv::StringRecord;
 use super::arrow;
 use crate::{
     cli::{CliError, input::about},
-    export::{ExportError, disk::put_listed},
+    export::{
+        ExportError,
+        disk::{Growing, put_listed},
+    },
     files::{self, Unread},
-    scene::{cell_as_it_was, cell_not_run, write_atomically},
+    scene::{cell_as_it_was, cell_not_run},
 };
 
 /// Name of the column with the job's number.
@@ -86,7 +87,7 @@ pub struct Table {
     path: PathBuf,
     columns: Vec<String>,
     place: HashMap<String, usize>,
-    file: File,
+    file: Growing,
     /// Jobs that have a row, and whether they failed.
     done: BTreeMap<usize, bool>,
 }
@@ -97,7 +98,6 @@ impl Table {
     /// # Errors
     /// [`CliError`] if it cannot be read or written, or is not a sweep's table.
     pub fn open(path: &Path) -> Result<Self, CliError> {
-        let failed = |e: std::io::Error| ExportError::write(path, e);
         let there = match files::read(path, LARGEST) {
             Ok(bytes) => bytes,
             Err(Unread::NotFound) => Vec::new(),
@@ -110,8 +110,7 @@ impl Table {
         {
             return Err(about(path, NO_TABLE));
         }
-        let file = OpenOptions::new().create(true).append(true).open(path).map_err(failed)?;
-        file.set_len(whole as u64).map_err(failed)?;
+        let file = Growing::open(path, whole as u64).map_err(|e| ExportError::write(path, e))?;
         let mut table = Self {
             path: path.to_owned(),
             columns: Vec::new(),
@@ -252,7 +251,7 @@ impl Table {
     fn write_line(&mut self, line: &StringRecord) -> Result<(), CliError> {
         let mut text = Vec::new();
         encode(&mut text, line);
-        self.file.write_all(&text).map_err(|e| ExportError::write(&self.path, e).into())
+        self.file.add(&text).map_err(|e| ExportError::write(&self.path, e).into())
     }
 
     fn read_all(&self) -> Result<(Vec<String>, Vec<StringRecord>), CliError> {
@@ -277,10 +276,7 @@ impl Table {
     }
 
     fn replace(&mut self, text: &[u8]) -> Result<(), CliError> {
-        let failed = |e: std::io::Error| ExportError::write(&self.path, e);
-        write_atomically(&self.path, text).map_err(failed)?;
-        self.file = OpenOptions::new().append(true).open(&self.path).map_err(failed)?;
-        Ok(())
+        self.file.replace(text).map_err(|e| ExportError::write(&self.path, e).into())
     }
 }
 

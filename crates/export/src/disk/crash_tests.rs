@@ -58,12 +58,10 @@ fn export(disk: &Model, files: &Files) -> Result<(), String> {
 /// last.
 fn simulate(disk: &Model) -> Result<(), String> {
     export(disk, &files(&[("steps.csv", "head\n"), ("trajectory.npz", "1")]))?;
-    // The log grows without the door: a call that fails here is one of the run itself.
-    disk.kind(Path::new(OUT)).map_err(|e| e.to_string())?;
-    disk.write(&format!("{OUT}/steps.csv"), "line\n", true);
+    disk.append(&Path::new(OUT).join("steps.csv"), b"line\n").map_err(|e| e.to_string())?;
     let mut aside = Aside::begin_on(Arc::new(disk.clone()), Path::new(OUT)).map_err(|e| e.to_string())?;
     fill(disk, &aside, &files(&[("report.json", "report 2"), ("trajectory.npz", "2")]))?;
-    disk.write(&format!("{OUT}/trajectory.npz"), "1 and more", false);
+    disk.write(&format!("{OUT}/trajectory.npz"), "1 and more");
     aside.has_put(["steps.csv", "trajectory.npz"].map(str::to_owned));
     aside.finish().map(drop).map_err(|e| e.to_string())
 }
@@ -166,7 +164,7 @@ fn disk_of(case: &Case) -> Model {
             disk.make_folder(Path::new(OUT)).unwrap();
         }
         super::make_below(&disk, Path::new(OUT), super::folder_of(name).unwrap_or_default()).unwrap();
-        disk.write(&format!("{OUT}/{name}"), text, false);
+        disk.write(&format!("{OUT}/{name}"), text);
     }
     disk.settle();
     disk
@@ -302,7 +300,7 @@ fn a_picture_is_the_earlier_one_or_the_new_one_and_somebody_s_is_kept() {
         let fresh = || {
             let disk = Model::default();
             disk.make_folder(Path::new("/home")).unwrap();
-            disk.write("/home/a.png", there, false);
+            disk.write("/home/a.png", there);
             disk.settle();
             disk
         };
@@ -340,7 +338,7 @@ fn a_table_is_the_earlier_one_or_the_new_one_and_somebody_s_is_kept() {
             let disk = Model::default();
             disk.make_folder(Path::new("/home")).unwrap();
             table(&disk, b"own").unwrap();
-            disk.write("/home/a.json", if is_own { "own" } else { "mine" }, false);
+            disk.write("/home/a.json", if is_own { "own" } else { "mine" });
             disk.settle();
             disk
         };
@@ -392,7 +390,7 @@ fn a_file_that_is_replaced_is_the_earlier_one_or_the_new_one() {
             let disk = Model::default();
             disk.make_folder(Path::new("/home")).unwrap();
             if let Some(text) = there {
-                disk.write(PATH, text, false);
+                disk.write(PATH, text);
             }
             disk.settle();
             disk
@@ -452,7 +450,7 @@ fn a_folder_in_the_place_of_another_is_whole_and_the_other_one_is_kept() {
             for folder in ["/home/staging", FROM] {
                 let _ = disk.make_folder(Path::new(folder));
             }
-            ["a.obj", "b.obj"].iter().for_each(|name| disk.write(&format!("{FROM}/{name}"), "new", false));
+            ["a.obj", "b.obj"].iter().for_each(|name| disk.write(&format!("{FROM}/{name}"), "new"));
         };
         let fresh = || {
             let disk = Model::default();
@@ -461,7 +459,7 @@ fn a_folder_in_the_place_of_another_is_whole_and_the_other_one_is_kept() {
                 .for_each(|folder| disk.make_folder(Path::new(folder)).unwrap());
             if let Some(text) = there {
                 ["/home/set", TO].iter().for_each(|folder| disk.make_folder(Path::new(folder)).unwrap());
-                ["a.obj", "b.obj"].iter().for_each(|name| disk.write(&format!("{TO}/{name}"), text, false));
+                ["a.obj", "b.obj"].iter().for_each(|name| disk.write(&format!("{TO}/{name}"), text));
             }
             disk.settle();
             stage(&disk);

@@ -6,6 +6,7 @@
 mod change;
 #[cfg(test)]
 mod crash_tests;
+mod growing;
 mod manifest;
 #[cfg(test)]
 mod model;
@@ -25,6 +26,7 @@ use sha2::{Digest as _, Sha256};
 pub use change::clear_away;
 #[cfg(any(feature = "testing", fuzzing))]
 pub use change::recover_folder;
+pub use growing::Growing;
 pub use single::{put_file, put_listed, put_new, replace_file};
 pub use under_way::{UnderWay, leave_nothing};
 pub use whole_folder::put_folder;
@@ -66,6 +68,10 @@ pub trait Disk: Send + Sync {
     /// The same for a file that is to take the place of `like`, whose access rights it gets before its bytes. Where `like`
     /// is missing it is [`Disk::create`].
     fn create_like(&self, file: &Path, like: &Path, bytes: &[u8]) -> io::Result<()>;
+    /// Adds bytes to the end of a file that is there. Where that fails, it may have some of them.
+    fn append(&self, file: &Path, bytes: &[u8]) -> io::Result<()>;
+    /// Shortens a file to its first `bytes` bytes; a shorter one stays as it is.
+    fn cut(&self, file: &Path, bytes: u64) -> io::Result<()>;
     /// All bytes of a file.
     fn read(&self, file: &Path) -> io::Result<Vec<u8>>;
     /// Size and digest of a file.
@@ -110,6 +116,15 @@ impl Disk for RealDisk {
         // A system that has no such rights has nothing to keep.
         let _ = file.set_permissions(about.permissions());
         file.write_all(bytes)
+    }
+
+    fn append(&self, file: &Path, bytes: &[u8]) -> io::Result<()> {
+        OpenOptions::new().append(true).open(file)?.write_all(bytes)
+    }
+
+    fn cut(&self, file: &Path, bytes: u64) -> io::Result<()> {
+        let file = OpenOptions::new().write(true).open(file)?;
+        if file.metadata()?.len() > bytes { file.set_len(bytes) } else { Ok(()) }
     }
 
     fn read(&self, file: &Path) -> io::Result<Vec<u8>> {

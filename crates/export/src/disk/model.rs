@@ -142,20 +142,13 @@ impl Model {
         files.collect()
     }
 
-    /// Writes or adds to a file, as a log grows.
-    pub fn write(&self, path: &str, text: &str, adds: bool) {
+    /// Writes a file without the door, as another program does.
+    pub fn write(&self, path: &str, text: &str) {
         let path = Path::new(path);
-        let there = self.state().tree.get(path).cloned();
-        match there {
-            Some(Node::File(i)) => {
-                let mut state = self.state();
-                let now = &mut state.bytes[i].now;
-                if !adds {
-                    now.clear();
-                }
-                now.extend(text.as_bytes());
-            }
-            _ => self.state().create(path, Node::File(0), text.as_bytes()).unwrap(),
+        let mut state = self.state();
+        match state.tree.get(path).cloned() {
+            Some(Node::File(i)) => state.bytes[i].now = text.into(),
+            _ => state.create(path, Node::File(0), text.as_bytes()).unwrap(),
         }
     }
 
@@ -216,6 +209,28 @@ impl Disk for Model {
 
     fn create_like(&self, file: &Path, _like: &Path, bytes: &[u8]) -> io::Result<()> {
         self.create(file, bytes)
+    }
+
+    /// A disk that fills takes a part of it, and so does one whose program is killed meanwhile.
+    fn append(&self, file: &Path, bytes: &[u8]) -> io::Result<()> {
+        let was_killed = self.state().killed;
+        let called = self.call(true, false).map(drop);
+        let taken: &[u8] = match called {
+            Ok(()) => bytes,
+            Err(_) if was_killed => &[],
+            Err(_) => &bytes[..bytes.len() / 2],
+        };
+        let mut state = self.state();
+        let i = state.file(file)?;
+        state.bytes[i].now.extend(taken);
+        called
+    }
+
+    fn cut(&self, file: &Path, bytes: u64) -> io::Result<()> {
+        let mut state = self.call(true, false)?;
+        let i = state.file(file)?;
+        state.bytes[i].now.truncate(bytes as usize);
+        Ok(())
     }
 
     fn read(&self, file: &Path) -> io::Result<Vec<u8>> {

@@ -8,6 +8,7 @@ use crate::{
     gpu::GpuError,
     snapshot::COPIES,
     solver::{ActiveSolver, ContactSolver},
+    step::has_room,
     testing::{block, body, cuboid, grid, low_y, steps, world},
 };
 use glam::DVec3;
@@ -125,5 +126,16 @@ fn a_crowded_step_leaves_the_bodies_as_they_were_on_the_cores() {
     for _ in 0..2 {
         assert!(matches!(w.step(None), Err(GpuError::Crowded { .. })));
         assert!(states(&w) == before && w.drag == hand && w.time() == 0.0);
+    }
+}
+
+/// The contacts of a crowd of fewer bodies need memory all at once: lists that would not fit end the program.
+#[test]
+fn a_crowd_whose_contacts_would_not_fit_into_memory_is_refused() {
+    assert!(has_room(1 << 10, 1 << 10).is_ok());
+    // Elsewhere nobody tells what is free.
+    if cfg!(target_os = "linux") {
+        let said = has_room(usize::MAX, 3000).unwrap_err().to_string();
+        assert!(said.contains("GB of memory are needed") && said.contains("move bodies apart"), "{said}");
     }
 }
