@@ -1,6 +1,6 @@
 //! A body as cells that deform.
 //!
-//! In: an octree, a level, a material. Out: the cells of that level, their outer faces, and the lattices of nodes of all
+//! In: an octree, a level, a material. Out: the cells of that level, the faces at which solid ends, and the lattices of nodes of all
 //! coarser levels, which solvers share.
 
 use glam::DVec3;
@@ -21,6 +21,9 @@ use crate::{
 /// Levels with at most so many nodes are solved directly.
 const FEW_NODES: usize = 200;
 
+/// Fills that differ by less differ by how they were added up.
+const LEAST_STEP: f32 = 1e-6;
+
 /// A cell of a body.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cell {
@@ -32,7 +35,8 @@ pub struct Cell {
     pub centre: DVec3,
 }
 
-/// A face of a cell beside which there is no cell.
+/// A face of a cell beside which there is less solid: none, or a cell that is less full. A surface that runs through cells so
+/// has the area of its steps in fill, wherever in a cell it lies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Face {
     /// Index of the cell.
@@ -43,6 +47,8 @@ pub struct Face {
     pub is_high: bool,
     /// Centre, shape space, m.
     pub centre: DVec3,
+    /// Area of solid that ends here, m^2: that of the face times the difference of the two fills.
+    pub area: f64,
 }
 
 impl Face {
@@ -120,7 +126,7 @@ impl ElasticBody {
             transfers,
             rigid,
         };
-        body.faces = body.outer_faces();
+        body.faces = body.faces_of_cells();
         Ok(body)
     }
 
@@ -167,7 +173,7 @@ impl ElasticBody {
         self.cells.binary_search_by_key(&key, |(key, _)| *key).ok()
     }
 
-    /// Faces beside which there is no cell.
+    /// Faces beside which there is less solid. Between a full cell and none the area is that of the face.
     #[must_use]
     pub fn faces(&self) -> &[Face] {
         &self.faces
@@ -201,16 +207,18 @@ impl ElasticBody {
         self.origin + self.h * DVec3::from(node.map(f64::from))
     }
 
-    fn outer_faces(&self) -> Vec<Face> {
+    fn faces_of_cells(&self) -> Vec<Face> {
         let mut faces = Vec::new();
         for cell in 0..self.cells.len() {
-            let Some(Cell { low, centre, .. }) = self.cell(cell) else { continue };
+            let Some(Cell { low, centre, fill }) = self.cell(cell) else { continue };
             for axis in 0..3 {
                 for is_high in [false, true] {
                     let mut beside = low;
                     beside[axis] = if is_high { low[axis] + 1 } else { low[axis].wrapping_sub(1) };
-                    if self.cell_at(beside).is_none() {
-                        let face = Face { cell, axis, is_high, centre };
+                    let less = fill - self.cell_at(beside).map_or(0.0, |beside| self.cells[beside].1);
+                    if less > LEAST_STEP {
+                        let area = f64::from(less) * self.h * self.h;
+                        let face = Face { cell, axis, is_high, centre, area };
                         faces.push(Face { centre: centre + face.normal() * (0.5 * self.h), ..face });
                     }
                 }

@@ -3,7 +3,8 @@
 //! In: loads in SI units, shape space. Out: forces at the nodes.
 //!
 //! A cell hands an eighth of its weight to each corner, a face a quarter of its force, as the work of uniform loads on
-//! trilinear displacements says.
+//! trilinear displacements says. What acts on faces acts on the area of solid that ends there, the gradient of fill: any other
+//! area leaves a cell with little solid a stress that nothing balances.
 
 use glam::DVec3;
 
@@ -20,21 +21,21 @@ pub enum Load<'a> {
     Acceleration(DVec3),
     /// The centrifugal load of a spin about the centre of mass, rad/s.
     Spin(DVec3),
-    /// A force per area, Pa, on those outer faces that `at` accepts.
+    /// A force per area, Pa, on those faces that `at` accepts.
     Traction {
         /// Chooses faces.
         at: &'a (dyn Fn(&Face) -> bool + Sync),
         /// Force per area, Pa.
         pascals: DVec3,
     },
-    /// A pressure, Pa, against those outer faces that `at` accepts. Walls of voids are outer faces, too.
+    /// A pressure, Pa, against those faces that `at` accepts. Walls of voids are faces, too.
     Pressure {
         /// Chooses faces.
         at: &'a (dyn Fn(&Face) -> bool + Sync),
         /// Pressure, Pa; negative ones pull.
         pascals: f64,
     },
-    /// A force at a point, spread over the outer faces within a radius that face it; the nearest face, if there are none.
+    /// A force at a point, spread over the faces within a radius that face it; the nearest face, if there are none.
     Blow {
         /// Where it strikes, shape space, m.
         point: DVec3,
@@ -63,14 +64,13 @@ pub(crate) fn forces(body: &ElasticBody, loads: &[Load<'_>]) -> Result<Field<f64
             Load::Traction { at, pascals } => {
                 finite(pascals.is_finite())?;
                 for face in body.faces.iter().filter(|face| at(face)) {
-                    add_face_force(body, &mut forces, face, pascals * body.cell_size().powi(2));
+                    add_face_force(body, &mut forces, face, pascals * face.area);
                 }
             }
             Load::Pressure { at, pascals } => {
                 finite(pascals.is_finite())?;
                 for face in body.faces.iter().filter(|face| at(face)) {
-                    let force = -face.normal() * (pascals * body.cell_size().powi(2));
-                    add_face_force(body, &mut forces, face, force);
+                    add_face_force(body, &mut forces, face, face.normal() * (-pascals * face.area));
                 }
             }
             Load::Blow { point, direction, radius, newtons } => {
@@ -124,7 +124,7 @@ fn add_blow(
     // Falls off from the point to zero at the radius, and with the tilt of the face.
     let weight = |face: &Face| {
         let near = 1.0 - (face.centre - point).length_squared() / (radius * radius);
-        near.max(0.0) * (-face.normal().dot(along)).max(0.0)
+        near.max(0.0) * (-face.normal().dot(along)).max(0.0) * face.area
     };
     let total: f64 = body.faces.iter().map(weight).sum();
     if total > 0.0 {

@@ -46,6 +46,36 @@ fn a_bar_pulled_at_both_ends_is_strained_evenly() {
     assert!(((high - low) / (strain * 28.0 * H) - 1.0).abs() < 1e-6 && (high + low).abs() < 1e-6 * high);
 }
 
+/// A bar that fills its outermost layers in part: what pulls acts at the area of the solid, in the depth where it ends. One
+/// force on each face of a cell, however little solid lies behind it, tears the outermost cells.
+#[test]
+fn a_bar_that_ends_within_cells_is_strained_evenly() {
+    let along = |v: i32, low: f32, high: f32| ((v + 1) as f32).min(high) - (v as f32).max(low);
+    let fill = |p: IVec3| {
+        let shares = [along(p.x, 3.25, 28.5), along(p.y, 13.5, 17.125), along(p.z, 13.0, 17.75)];
+        shares.map(|share| share.clamp(0.0, 1.0)).iter().product()
+    };
+    let body = body(&octree(5, H, fill), STEEL);
+    let area: f64 = body.faces().iter().filter(|face| face.axis == 0).map(|face| face.area).sum();
+    assert!((area / (2.0 * 3.625 * 4.75 * H * H) - 1.0).abs() < 1e-9, "{area}");
+    let middle = body.shape_from_node([16; 3]).x;
+    let pulls = |is_high: bool| {
+        move |face: &crate::Face| {
+            face.axis == 0 && face.is_high == is_high && (face.centre.x > middle) == is_high
+        }
+    };
+    let (low, high) = (pulls(false), pulls(true));
+    let loads = [
+        Load::Traction { at: &low, pascals: DVec3::NEG_X * 1e6 },
+        Load::Traction { at: &high, pascals: DVec3::X * 1e6 },
+    ];
+    let settings = Settings { tolerance: 1e-8, ..Settings::PRECISE };
+    let solution = Solver::free(&body).solve(&loads, &settings, None, Cancel::never()).unwrap();
+    for stress in solution.converged().unwrap().stress() {
+        assert!((stress.0[0] - 1e6).abs() < 1.0 && stress.0[1..].iter().all(|s| s.abs() < 1.0), "{stress:?}");
+    }
+}
+
 /// Pulled at one end it accelerates; the tension falls off evenly to the other.
 #[test]
 fn a_bar_pulled_at_one_end_bears_its_inertia() {
