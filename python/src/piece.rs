@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use kintsugi::{
     Observer as _,
-    shape::{Corner, PieceMesh as Surface, Side},
+    shape::{Corner, PieceMesh as Surface},
 };
 use pyo3::{prelude::*, sync::PyOnceLock};
 
@@ -156,7 +156,7 @@ fn points_of(pieces: &kintsugi::Pieces, id: usize, count: usize, seed: u64) -> O
 }
 
 fn is_crack(mesh: &Surface, triangle: usize) -> bool {
-    mesh.faces.get(triangle).is_some_and(|face| face.side == Side::Inside)
+    mesh.faces.get(triangle).is_some_and(|face| face.side.is_crack())
 }
 
 /// The closed mesh of a piece: `piece.mesh`. Adjacent triangles share vertices whatever their attributes, which belong
@@ -218,7 +218,7 @@ impl PieceMesh {
     #[getter]
     fn crack<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let faces = self.mesh.faces.iter();
-        let list = || arrays::list(py, faces.map(|face| face.side == Side::Inside).collect());
+        let list = || arrays::list(py, faces.map(|face| face.side.is_crack()).collect());
         self.arrays.crack.get(py, list)
     }
 

@@ -104,12 +104,74 @@ const UNKNOWN_INSIDE = vec3<f32>(0.36, 0.33, 0.29);
 // colours show.
 const GRAIN = 75.0;
 
-// What the body is made of at a point of a crack face, as leaf_color gives it.
-fn inside_color(body: Body, relief: Relief) -> vec3<f32> {
-    if (body.interior.x >> 24u) == 0u {
+// How far below a hit the cell of its voxel is looked up, voxels: a hit may lie on the cell's side.
+const INWARD = 1e-3;
+
+// What a volume shows at a point of a crack face, as leaf_color gives it.
+fn inside_color(words: vec4<u32>, relief: Relief) -> vec3<f32> {
+    if (words.x >> 24u) == 0u {
         return UNKNOWN_INSIDE;
     }
-    return leaf_color(volume_color(body.interior, relief.place, relief.is_hollow));
+    return leaf_color(volume_color(words, relief.place, relief.is_hollow));
+}
+
+// A crack voxel: its colour's word, and its cell.
+struct Painted {
+    word: u32,
+    cell: vec3<i32>,
+}
+
+// Of the crack leaves in the eight cells round a point, the one that faces most as `facing`; `other` where there is none.
+fn crack_near(body: Body, facing: vec3<f32>, point: vec3<f32>, other: Painted) -> Painted {
+    let side = i32(1u << body.level);
+    let base = clamp(vec3<i32>(floor(point - 0.5)), vec3<i32>(0), vec3<i32>(side - 2));
+    var painted = other;
+    var best = -1e9;
+    for (var k = 0u; k < 8u; k++) {
+        let cell = vec3<u32>(base) + vec3<u32>(bit_at(k, 0u), bit_at(k, 1u), bit_at(k, 2u));
+        var index = body.root;
+        var found = true;
+        for (var bit = i32(body.level) - 1; bit >= 0; bit--) {
+            let node = nodes[body.node_base + index];
+            let octant = octant_at(cell, u32(bit));
+            if bit_at(node.masks, octant) == 0u {
+                found = false;
+                break;
+            }
+            index = node_child(node, octant);
+        }
+        if found {
+            let word = colors[body.leaf_base + index];
+            let along = dot(normal_unpack(normals[body.leaf_base + index]), facing);
+            if leaf_is_crack(word) && along > best {
+                best = along;
+                painted = Painted(word, vec3<i32>(cell));
+            }
+        }
+    }
+    return painted;
+}
+
+// The volume of a body that painted a crack voxel, like Insides::painter_of in crates/core/src/fracture/interior/insides.rs.
+fn painter_of(body: Body, painted: Painted) -> vec4<u32> {
+    let edge = i32(1u << (14u - body.level));
+    let centre = painted.cell * edge + edge / 2;
+    var volumes = array<vec4<u32>, 4>(body.interior, body.later[0], body.later[1], body.later[2]);
+    var shown = volumes[0];
+    var least = 0x7fffffff;
+    for (var k = 0u; k < 4u; k++) {
+        let words = volumes[k];
+        if words.x == 0u {
+            break;
+        }
+        let off = (volume_rgb(volume_color(words, centre, false)) - volume_rgb(painted.word)) / 256;
+        let squared = dot(off, off);
+        if squared < least {
+            least = squared;
+            shown = words;
+        }
+    }
+    return shown;
 }
 
 // Cells that stay are glazed in this, and the one under the pointer is lit; sRGB.
@@ -199,6 +261,20 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
             }
         }
     }
+    // What cracks show here: of a piece that broke more than once, the material of the break that made this one.
+    var shown = body.interior;
+    if is_crack && !cap && body.later[0].x != 0u {
+        if is_mesh {
+            shown = vec4<u32>(0u);
+        } else if hit.leaf != NO_LEAF {
+            var painted = Painted(word, vec3<i32>(floor(point + d * (INWARD / length(d)))));
+            if !leaf_is_crack(word) {
+                painted = crack_near(body, surface.normal, point, painted);
+            }
+            shown = painter_of(body, painted);
+        }
+    }
+    let material = shown.x >> 24u;
     let units = f32(1u << (14u - body.level));
     // Share of the colours of single grains that pixels of this size can show.
     let fine = 1.0 - smoothstep(0.4, 1.2, pixel_voxels * units / GRAIN);
@@ -206,9 +282,9 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     var relief = Relief(smooth_normal, vec3<i32>(point * units), false);
     var inside = vec3<f32>(0.0);
     if is_crack {
-        relief = relief_at(body.interior, point * units, smooth_normal, pixel_voxels * units);
-        inside = inside_color(body, relief);
-        if !is_mesh || (cap && (body.interior.x >> 24u) != 0u) {
+        relief = relief_at(shown, point * units, smooth_normal, pixel_voxels * units);
+        inside = inside_color(shown, relief);
+        if !is_mesh || (cap && material != 0u) {
             surface.color = inside;
         }
     }
@@ -220,7 +296,6 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
             surface = blended(body, surface, is_crack, point);
         }
     }
-    let material = body.interior.x >> 24u;
     if is_crack && material != 0u {
         surface.color = mix(surface.color, inside, fine);
         // The voxel's own normal is bent; what the blend with its neighbours adds is added here, too.

@@ -27,6 +27,8 @@ struct Body {
     voxel: f32,
     // What crack faces show: the words of shared/volume.
     interior: vec4<u32>,
+    // Those of later breaks, then zeros.
+    later: array<vec4<u32>, 3>,
     // From the grid to the voxels that stand in for a surface, whose level is `level`: a shift and a scale.
     to_voxels: vec4<f32>,
 }

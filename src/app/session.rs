@@ -478,7 +478,7 @@ impl Session {
             Command::RunOn(choice) => self.run_on(choice),
             Command::Dismiss(id) => self.messages.dismiss(id),
             // The panels handle these themselves.
-            Command::TogglePalette | Command::ToggleHelp | Command::Fold(_) => {}
+            Command::TogglePalette | Command::ToggleHelp | Command::Fold(_) | Command::AimByKeys => {}
             other => self.apply_to_sandbox(other),
         }
     }

@@ -220,6 +220,7 @@ impl Subject for World {
                 selected: false,
                 mark: None,
                 interior: Volume::default(),
+                later: Default::default(),
             });
         }
         Ok(bodies)

@@ -125,6 +125,7 @@ impl Place {
             selected: false,
             mark: None,
             interior: Volume::default(),
+            later: Default::default(),
         }
     }
 }

@@ -57,8 +57,10 @@ pub struct BreakRecord {
     pub cells: Vec<u32>,
     /// Objects of each part's cells: one, or several if small parts were merged into it.
     pub objects: Vec<Vec<u32>>,
-    /// Material volume on its crack faces, if they show one.
+    /// Material volume on its crack faces, if its seeds cut octrees.
     pub volume: Option<Volume>,
+    /// Material volume inside the pieces as far as this break opened them, of any method.
+    pub inside: Volume,
     /// Level of island detection, if the method has one.
     pub island_level: Option<u32>,
     /// Counts.
@@ -121,6 +123,10 @@ impl BreakRecord {
             cells: broken.parts.iter().map(|part| part.cell).collect(),
             objects: detail.map_or_else(Vec::new, |_| broken.objects.clone()),
             volume: detail.map(|detail| detail.fracture.volume),
+            inside: detail.map_or_else(
+                || broken.params.interior.volume(shape.look().surface_color.unwrap_or_default()),
+                |detail| detail.fracture.volume,
+            ),
             island_level: detail.map(|detail| detail.island_level),
             counts: broken.counts,
             solved: broken.solved,

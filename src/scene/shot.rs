@@ -7,8 +7,8 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
-    BodyFields, BodyInfo, BreakLog, LeafColors, Legend, Moment, Painter, Place, Quantity, Scale, Slice,
-    Sliced, Timeline, ViewTuning,
+    BodyFields, BodyInfo, BodyInsides, BreakLog, LeafColors, Legend, Moment, Painter, Place, Quantity, Scale,
+    Slice, Sliced, Timeline, ViewTuning,
     body_stress::Stresses,
     coloring::{LeafValues, body_place},
     draw_slices,
@@ -20,7 +20,7 @@ use super::{
 use crate::{
     bodies::{BodyDef, BodyId, BodyState},
     compute::Compute,
-    fracture::{Cancel, Volume},
+    fracture::Cancel,
     gpu::GpuError,
     render::{Clips, Overlay, RenderBody},
     svo::Arena,
@@ -83,13 +83,12 @@ impl Shot {
         Some((&state.epoch, poses))
     }
 
-    /// The bodies at `time` (s) for the renderer, without those in `hidden`. `insides` are the materials inside the
-    /// objects; at least one.
+    /// The bodies at `time` (s) for the renderer, without those in `hidden`, with the materials inside them.
     #[must_use]
     pub fn render_bodies(
         &self,
         time: f64,
-        (insides, look): (&[Volume], &ShotLook),
+        (insides, look): (&BodyInsides, &ShotLook),
         hidden: &BTreeSet<BodyId>,
     ) -> Vec<RenderBody> {
         let Some((moment, poses)) = self.at(time) else { return Vec::new() };
@@ -97,6 +96,7 @@ impl Shot {
         shown
             .flat_map(|((id, def, info), pose)| {
                 let color = look.color((id, def, *info, &pose));
+                let inside = insides.of(info);
                 drawn_parts(def, pose).map(move |(shape, world_from_local)| {
                     look.dressed(RenderBody {
                         shape,
@@ -106,7 +106,8 @@ impl Shot {
                         color,
                         selected: false,
                         mark: None,
-                        interior: insides[info.object.min(insides.len() - 1)],
+                        interior: inside.first,
+                        later: inside.later,
                     })
                 })
             })

@@ -277,6 +277,8 @@ pub enum Command {
     Fold(Side),
     /// Show the tour of the first start, or end it for good.
     Tour(bool),
+    /// Give the picture the keyboard, to aim there by keys.
+    AimByKeys,
     /// Open or close the list of mouse and key bindings.
     ToggleHelp,
     /// Open or close the command palette.

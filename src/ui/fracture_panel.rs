@@ -404,7 +404,7 @@ fn direction(ui: &mut egui::Ui, direction: &mut glam::DVec3, out: &mut UiOutput)
 fn inside(ui: &mut egui::Ui, input: &UiInput<'_>, params: &mut FractureParams, out: &mut UiOutput) {
     let interior = &mut params.interior;
     ui.horizontal(|ui| {
-        label(ui, "Inside", "Material shown on the object's crack faces, those of earlier blows included");
+        label(ui, "Inside", "Material that the next break opens; crack faces that are there keep theirs");
         let combo =
             egui::ComboBox::from_id_salt("inside").selected_text(interior.material.name()).width(96.0);
         let response = combo.show_ui(ui, |ui| {

@@ -1,6 +1,6 @@
 //! F1: what the mouse and the keys do.
 
-use super::{Command, Keymap, UiOutput, UiState, closing, keymap, shortcuts, theme};
+use super::{Command, Keymap, UiOutput, UiState, closing, crosshair, keymap, shortcuts, theme};
 
 /// The mouse in the picture, except for what moves the camera.
 const MOUSE: [(&str, &str); 6] = [
@@ -66,6 +66,8 @@ pub(super) fn show(ctx: &egui::Context, state: &mut UiState, chosen: Keymap, out
                     line(ui, &shortcuts::spelled(modifiers, key), what);
                 }
                 line(ui, closing::ESCAPE.0, closing::ESCAPE.1);
+                ui.separator();
+                crosshair::KEYS.iter().for_each(|(keys, what)| line(ui, keys, what));
             });
         });
     });

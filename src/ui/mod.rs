@@ -13,6 +13,7 @@ mod chart_view;
 mod closing;
 mod command;
 mod crack_panel;
+mod crosshair;
 mod export_panel;
 mod folding;
 mod fracture_panel;
@@ -162,6 +163,10 @@ pub fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>) -> UiOu
     question::show(ui.ctx(), input, &mut out);
     scene_list::show(ui.ctx(), state, input.earlier_sessions, &mut out);
     folding::follow(ui.ctx(), state, &mut out);
+    if out.commands.contains(&Command::AimByKeys) {
+        out.commands.retain(|command| *command != Command::AimByKeys);
+        crosshair::take_keyboard(ui.ctx());
+    }
     closing::remember_field(ui.ctx(), state);
     out
 }

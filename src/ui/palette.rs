@@ -40,6 +40,7 @@ fn entries(earlier: &[KeptSession]) -> Vec<Entry> {
         ("Look from the right, along x", "X", Command::LookFrom(Axis::X, false)),
         ("Look from above, along y", "Y", Command::LookFrom(Axis::Y, false)),
         ("Look from the front, along z", "Z", Command::LookFrom(Axis::Z, false)),
+        ("Aim by keys: arrows and Enter in the picture", "C", Command::AimByKeys),
         ("Mouse and keys", "F1", Command::ToggleHelp),
         ("Show the tour of the first start", "", Command::Tour(true)),
         ("Fold or unfold the left panel", "[", Command::Fold(Side::Left)),

@@ -1,9 +1,9 @@
 //! Key bindings and their descriptions. They are inactive while a text field has the keyboard; a button or a slider that
-//! has the focus takes Space, Enter and the arrows, and no more.
+//! has the focus takes Space, Enter and the arrows, and no more; the picture takes those of the crosshair.
 
 use egui::{Key, Modifiers};
 
-use super::{Command, Keymap, Side, Tool, UiInput};
+use super::{Command, Keymap, Side, Tool, UiInput, crosshair};
 use crate::scene::PieceEdit;
 
 const SHIFT_COMMAND: Modifiers = Modifiers::COMMAND.plus(Modifiers::SHIFT);
@@ -47,6 +47,7 @@ pub(super) fn bound(keymap: Keymap, time: Time) -> Vec<Bound> {
         (plain, Key::R, Command::Replay(!time.replaying), "Play the recording or stop it"),
         (plain, Key::L, Command::LoopReplay(!time.looped), "Play the recording in a loop, or once"),
         (plain, Key::B, Command::SwapTakes, "Change places with the compared take"),
+        (plain, Key::C, Command::AimByKeys, "Aim by keys: the picture takes the keyboard"),
         (plain, Key::H, Command::Tool(Tool::Hammer), "Hammer: a click breaks"),
         (plain, Key::I, Command::Tool(Tool::Impact), "Impact: a click pins a blow to tune"),
         (plain, Key::K, Command::Tool(Tool::Keep), "Keep: a click chooses cells that stay"),
@@ -76,8 +77,9 @@ pub(super) fn read(ctx: &egui::Context, input: &UiInput<'_>, commands: &mut Vec<
     if ctx.text_edit_focused() {
         return;
     }
+    crosshair::read(ctx, input, commands);
     // A button or a slider that has the focus takes these keys itself.
-    let has_focus = ctx.egui_wants_keyboard_input();
+    let has_focus = ctx.egui_wants_keyboard_input() && crosshair::place(ctx).is_none();
     let is_taken = |modifiers: Modifiers, key: Key| {
         let own = [Key::Space, Key::Enter, Key::ArrowUp, Key::ArrowDown, Key::ArrowLeft, Key::ArrowRight];
         has_focus && modifiers == Modifiers::NONE && own.contains(&key)

@@ -3,7 +3,7 @@
 use egui::{Color32, PointerButton, Pos2, Rect, Sense};
 
 use super::{
-    Command, Tool, UiInput, UiOutput, axes, beside_panel, gizmo, impact, keymap::EyeDrag, legend,
+    Command, Tool, UiInput, UiOutput, axes, beside_panel, crosshair, gizmo, impact, keymap::EyeDrag, legend,
     probe_panel, rubber_band, slice_handles, theme, tour,
 };
 
@@ -19,6 +19,7 @@ pub(super) fn show(ui: &mut egui::Ui, tour: &mut usize, input: &UiInput<'_>, out
     let rect = views[0];
     (out.viewport, out.division) = (Some(rect), division);
     let response = ui.allocate_rect(middle, Sense::click_and_drag());
+    crosshair::follow(ui.ctx(), &response);
     let painter = ui.painter_at(rect);
     // The picture was drawn before, below everything painted here.
     if !input.has_picture {
@@ -44,6 +45,7 @@ pub(super) fn show(ui: &mut egui::Ui, tour: &mut usize, input: &UiInput<'_>, out
         scale_bar(&painter, input, rect, out);
         axes::paint(&painter, &input.camera, egui::pos2(rect.right() - 44.0, rect.bottom() - 44.0), 26.0);
     }
+    crosshair::paint(ui.ctx(), &painter, rect);
     let top = beside_panel::captions(ui, &columns, &views, out);
     out.middle = Some(middle.with_min_y(top.max(middle.top())));
     out.views = views;
@@ -73,7 +75,8 @@ fn mouse(ui: &egui::Ui, response: &egui::Response, views: &[Rect], input: &UiInp
     let grabs = tool == Tool::Hand && response.drag_started_by(PointerButton::Primary) && over;
     let holds = input.drag.is_some() && response.dragged_by(PointerButton::Primary);
     let at = response.interact_pointer_pos().map(inside);
-    if input.drag.is_some() && !response.dragged_by(PointerButton::Primary) {
+    let by_keys = crosshair::holds(ui.ctx());
+    if input.drag.is_some() && !by_keys && !response.dragged_by(PointerButton::Primary) {
         out.push(Command::Release);
     }
     let erases = shift || input.sandbox.is_some_and(|s| s.tuning().brush.erases);
@@ -107,7 +110,8 @@ fn mouse(ui: &egui::Ui, response: &egui::Response, views: &[Rect], input: &UiInp
             out.push(Command::Zoom(zoom.recip()));
         }
     }
-    out.push(Command::Hover(response.hover_pos().filter(|_| !response.dragged()).map(inside)));
+    let pointed = response.hover_pos().filter(|_| !response.dragged()).map(inside);
+    out.push(Command::Hover(crosshair::place(ui.ctx()).or(pointed)));
     if response.clicked_by(PointerButton::Primary)
         && (!shift || matches!(tool, Tool::Select | Tool::Move | Tool::Brush))
         && !moves
@@ -121,17 +125,8 @@ fn mouse(ui: &egui::Ui, response: &egui::Response, views: &[Rect], input: &UiInp
         };
         let pins = ui.input(|i| i.events.iter().any(with_command));
         let at = inside(position);
-        match input.tool {
-            _ if pins => out.push(Command::Pin(at)),
-            Tool::Hammer => out.push(Command::Hit(at)),
-            Tool::Impact => out.push(Command::Pin(at)),
-            Tool::Keep => out.push(Command::ToggleKept(at)),
-            Tool::Throw => out.push(Command::Throw(at)),
-            Tool::Brush => out.push(Command::Dab { at, erases }),
-            Tool::Hand => {}
-            Tool::Probe => out.push(Command::ProbeAt(at)),
-            Tool::Select | Tool::Move => out.push(Command::SelectAt { at, joins: shift }),
-        }
+        let used = if pins { Some(Command::Pin(at)) } else { crosshair::click(tool, at, (shift, erases)) };
+        out.commands.extend(used);
     }
 }
 

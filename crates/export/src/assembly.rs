@@ -11,7 +11,7 @@ use crate::{
     bodies::structure::{Strength, StrengthMaterial},
     bonds::{Bond, Capacity, HeldBond},
     debris::Debris,
-    fracture::{Surface, Volume, VoronoiDetail, crack::CrackShape},
+    fracture::{Insides, Surface, Volume, VoronoiDetail, crack::CrackShape},
     memory,
     mesh::{Material, Mesh},
     shape::{MassProperties, Original},
@@ -25,15 +25,14 @@ use super::{
     handover::Collision,
     hulls::{self, Hull},
     meshes::{
-        Dress, TextureReport, TriangleTree, WrittenMesh,
-        bake::{Cracked, Maps, bake},
+        Dress, WrittenMesh,
+        bake::Maps,
         is_crumb,
         original::{self, NotOriginal},
-        relief::{Relief, bytes_of, outside_of, with_relief},
         simplify,
     },
     motion::Motion,
-    pieces::{Generation, dropped_by, inside_of, widest_gap},
+    pieces::{Generation, dropped_by, inside_of, insides_of, widest_gap},
 };
 
 /// Data of `voxels.npz` besides the pieces: the object before it broke, and its Voronoi seeds.
@@ -89,7 +88,7 @@ pub struct Meshes {
     /// for a piece that contains no part of the original mesh and gets a smooth mesh.
     pub(crate) made: Vec<Option<Arc<WrittenMesh>>>,
     /// The same before crack faces got their relief; empty if they have none.
-    without_relief: Vec<Arc<WrittenMesh>>,
+    pub(crate) without_relief: Vec<Arc<WrittenMesh>>,
     without_original: usize,
 }
 
@@ -143,6 +142,9 @@ pub struct Assembly {
     pub dresses: BTreeMap<Option<usize>, Arc<Dress>>,
     /// Material inside the pieces by [`ExportPiece::object`], whose relief crack faces get.
     pub insides: BTreeMap<Option<usize>, Volume>,
+    /// Other materials that later breaks opened, by [`ExportPiece::object`]: those of
+    /// [`super::meshes::Side::Later`], from 1 on. None before [`Assembly::prepare`].
+    pub later: BTreeMap<Option<usize>, Vec<Volume>>,
     /// Textures of crack faces by [`ExportPiece::object`], if they are baked; none before [`Assembly::prepare`].
     pub maps: BTreeMap<Option<usize>, Arc<Maps>>,
     /// Motion of the pieces, if it was recorded.
@@ -184,7 +186,7 @@ pub struct Assembly {
 /// Up to this number of leaves, meshes are made once and kept; above it they are made on demand.
 const HELD: usize = 3 << 20;
 /// Number of pieces processed between two checks for cancellation.
-const AT_ONCE: usize = 16;
+pub(crate) const AT_ONCE: usize = 16;
 /// Triangles of a mesh with relief whose facing is tested. There are millions of them, and the test of one takes as long as all
 /// else that is done with it.
 const ASKED_WITH_RELIEF: usize = 20_000;
@@ -209,14 +211,14 @@ impl Assembly {
     /// The final pieces of a command, in mesh units at density 1. They are already numbered.
     #[must_use]
     pub fn of_break(broken: &BrokenObject) -> Self {
-        let numbered = broken.pieces.iter().enumerate();
+        let (numbered, insides) = (broken.pieces.iter().enumerate(), insides_of(broken));
         let patterns =
             || broken.steps.iter().filter_map(|step| Some((step.first_cell, step.result.pattern.as_ref()?)));
         let numbers = patterns().flat_map(|(first, pattern)| pattern.objects.iter().map(move |o| first + o));
         let voronoi = || broken.steps.iter().filter_map(|step| VoronoiDetail::of(&step.result));
         let seeds = patterns().flat_map(|(_, pattern)| pattern.seeds_in_voxels(broken.grid().level));
         Self {
-            pieces: numbered.map(|(id, at)| piece_of(broken, *at, id)).collect(),
+            pieces: numbered.map(|(id, at)| piece_of(broken, (*at, id), &insides)).collect(),
             arrays: Some(BreakArrays {
                 source: Arc::clone(&broken.source_octree().forest),
                 grid: broken.grid(),
@@ -242,7 +244,8 @@ impl Assembly {
         let Meshes { kind, made, .. } = &self.meshes;
         made.get(piece).cloned().flatten().unwrap_or_else(|| {
             let ExportPiece { shape, object, .. } = &self.pieces[piece];
-            let mesh = kind.dressed(shape, self.dresses.get(object).map(Arc::as_ref));
+            let mut mesh = kind.dressed(shape, self.dresses.get(object).map(Arc::as_ref));
+            self.tell_apart(piece, &mut mesh, true);
             let is_full = self.handover.all_triangles || self.handover.simplify > 0.0;
             let is_simpler = !is_full && self.is_smooth(piece) && !self.is_crumb(piece);
             let voxel = is_simpler.then(|| self.pieces[piece].voxel());
@@ -325,6 +328,7 @@ impl Assembly {
     /// # Errors
     /// [`ExportError::Cancelled`], [`ExportError::Memory`].
     pub fn prepare(&mut self, watch: &Watch) -> Result<MeshReport, ExportError> {
+        self.list_later();
         let count = self.pieces.len();
         let leaves: usize = self.pieces.iter().filter_map(|p| Some(p.octree()?.leaves().len())).sum();
         let (mut error, kind) = (self.handover.simplify, self.meshes.kind);
@@ -397,7 +401,11 @@ impl Assembly {
     }
 
     /// The meshes of all pieces, simplified as requested, of `steps` of the progress.
-    fn simple_meshes(&self, watch: &Watch, steps: usize) -> Result<Vec<Arc<WrittenMesh>>, ExportError> {
+    pub(crate) fn simple_meshes(
+        &self,
+        watch: &Watch,
+        steps: usize,
+    ) -> Result<Vec<Arc<WrittenMesh>>, ExportError> {
         let numbers: Vec<usize> = (0..self.pieces.len()).collect();
         let mut simple = Vec::with_capacity(numbers.len());
         for some in numbers.chunks(AT_ONCE) {
@@ -405,94 +413,6 @@ impl Assembly {
             simple.par_extend(some.par_iter().map(|i| self.simpler(*i, self.handover.simplify)));
         }
         Ok(simple)
-    }
-
-    /// Makes the meshes of all pieces and gives their crack faces the relief of the material inside.
-    ///
-    /// # Errors
-    /// [`ExportError::Cancelled`], [`ExportError::Memory`].
-    fn give_relief(&mut self, watch: &Watch) -> Result<(), ExportError> {
-        let count = self.pieces.len();
-        let edge = self.handover.relief_edge;
-        let numbers: Vec<usize> = (0..count).collect();
-        let smooth = self.simple_meshes(watch, 3 * count)?;
-        let edge_of = |piece: &ExportPiece| edge * piece.voxel();
-        let bytes = smooth.iter().zip(&self.pieces).map(|(mesh, piece)| bytes_of(mesh, edge_of(piece))).sum();
-        memory::check(bytes).map_err(ExportError::Memory)?;
-        let mut outsides: BTreeMap<Option<usize>, TriangleTree> = BTreeMap::new();
-        for object in self.insides.keys() {
-            let own = smooth.iter().zip(&self.pieces).filter(|(_, piece)| piece.object == *object);
-            outsides.insert(*object, outside_of(own.map(|(mesh, _)| &***mesh)));
-        }
-        let mut made = Vec::with_capacity(count);
-        for some in numbers.chunks(AT_ONCE) {
-            watch.at(count + 2 * some[0], 3 * count)?;
-            let with = |i: &usize| {
-                let (mesh, piece) = (&smooth[*i], &self.pieces[*i]);
-                let of = || {
-                    let volume = *self.insides.get(&piece.object)?;
-                    let grid = piece.shape.as_octree()?.grid;
-                    Some(Relief { volume, grid, edge: edge_of(piece), outside: outsides.get(&piece.object)? })
-                };
-                let relief = of().map(|of| Arc::new(Arc::new(with_relief(mesh, &of)).into()));
-                Some(relief.unwrap_or_else(|| Arc::clone(mesh)))
-            };
-            made.par_extend(some.par_iter().map(with));
-        }
-        (self.meshes.made, self.meshes.without_relief) = (made, smooth);
-        Ok(())
-    }
-
-    /// Bakes the crack faces of every object of octrees whose inside is known; what was baked.
-    ///
-    /// # Errors
-    /// As [`bake`].
-    fn bake(&mut self, has_relief: bool, watch: &Watch) -> Result<Vec<TextureReport>, ExportError> {
-        let mut report = Vec::new();
-        for (object, volume) in self.insides.clone() {
-            let own = |i: &usize| self.pieces[*i].object == object;
-            let numbers: Vec<usize> = (0..self.pieces.len()).filter(own).collect();
-            let Some(first) = numbers.first().map(|i| &self.pieces[*i]) else { continue };
-            let cracked = |i: &usize| {
-                let piece = &self.pieces[*i];
-                let grid = piece.shape.as_octree()?.grid;
-                let relief = has_relief.then(|| (&volume, self.handover.relief_edge * piece.voxel()));
-                Some(Cracked::new(self.mesh(*i).mesh(), &self.mesh_without_relief(*i), relief, grid))
-            };
-            let all: Option<Vec<Cracked>> = numbers.par_iter().map(cracked).collect();
-            let (wanted, scale) = (self.handover.bake * first.voxel(), first.placing.scale);
-            let Some((maps, meshes)) = all.map_or(Ok(None), |all| bake(&all, volume, wanted, watch))? else {
-                continue;
-            };
-            report.push(TextureReport::of(object, &maps, wanted, scale));
-            for (i, mesh) in numbers.into_iter().zip(meshes) {
-                self.meshes.made[i] = Some(Arc::new(mesh));
-            }
-            self.maps.insert(object, Arc::new(maps));
-        }
-        Ok(report)
-    }
-
-    /// The name of the material inside an object, with which the names of its textures begin.
-    #[must_use]
-    pub fn inside_name(&self, object: Option<usize>) -> String {
-        let is_own = self.maps.contains_key(&object) || self.has_unlike_insides();
-        match object.filter(|_| self.insides.len() > 1 && is_own) {
-            Some(number) => format!("inside_{number}"),
-            None => "inside".to_owned(),
-        }
-    }
-
-    /// Whether some objects are rougher inside than others, so that each has a material of its own.
-    pub(crate) fn has_unlike_insides(&self) -> bool {
-        let mut all = self.insides.values().map(Volume::roughness);
-        all.next().is_some_and(|first| all.any(|other| other != first))
-    }
-
-    /// The roughness inside an object, 0 to 1; 0.9, that of clay, where what is inside is not known.
-    pub(crate) fn inside_roughness(&self, object: Option<usize>) -> f32 {
-        let own = self.insides.get(&object).or_else(|| self.insides.values().next());
-        own.map_or(0.9, Volume::roughness)
     }
 
     /// Cuts `mesh`, which was broken, into the meshes of the pieces of [`Assembly::of_break`], and takes its materials.
@@ -557,8 +477,8 @@ impl Assembly {
     #[must_use]
     pub fn broken_again(broken: &BrokenObject) -> Vec<ExportPiece> {
         let first = broken.pieces.len();
-        let again = broken.broken_again.iter().enumerate();
-        again.map(|(i, at)| piece_of(broken, *at, first + i)).collect()
+        let (again, insides) = (broken.broken_again.iter().enumerate(), insides_of(broken));
+        again.map(|(i, at)| piece_of(broken, (*at, first + i), &insides)).collect()
     }
 }
 
@@ -574,7 +494,7 @@ fn kind_of(step: &BreakStep, level: u32) -> BreakKind {
     }
 }
 
-fn piece_of(broken: &BrokenObject, at: PieceRef, id: usize) -> ExportPiece {
+fn piece_of(broken: &BrokenObject, (at, id): (PieceRef, usize), insides: &[Insides]) -> ExportPiece {
     ExportPiece {
         id,
         shape: Arc::clone(&broken.part(at).shape),
@@ -583,6 +503,7 @@ fn piece_of(broken: &BrokenObject, at: PieceRef, id: usize) -> ExportPiece {
         cell: Some(broken.cell(at)),
         parent: broken.parent_id(at),
         generation: broken.steps[at.step].generation,
+        insides: insides.get(at.step).copied().unwrap_or_default(),
         called: None,
     }
 }

@@ -88,6 +88,7 @@ impl Assembly {
                 cell: None,
                 parent: None,
                 generation: 0,
+                insides: crate::fracture::Insides::default(),
                 called: Some(name),
             });
             self.origins.insert(count + number, object.origin());
@@ -144,7 +145,7 @@ impl Assembly {
     fn materials_of(&self, piece: &ExportPiece, mesh: &PieceMesh) -> Vec<String> {
         let number = |side: Side| match side {
             Side::Outside { material } => Some(material),
-            Side::Inside => None,
+            Side::Inside | Side::Later(_) => None,
         };
         let shown: BTreeSet<u32> = mesh.faces.iter().filter_map(|face| number(face.side)).collect();
         let named = shown.into_iter().filter_map(|number| self.material(piece.object, number));

@@ -32,6 +32,7 @@ mod handover;
 #[cfg(test)]
 mod handover_tests;
 mod hulls;
+mod insides;
 pub mod meshes;
 pub mod motion;
 mod npy;

@@ -13,7 +13,7 @@ use glam::DVec3;
 use crate::{
     PieceMesh,
     mesh::Mesh,
-    meshes::{Side, Tagged, TriangleTree, WrittenMesh},
+    meshes::{Tagged, TriangleTree, WrittenMesh},
     shape::{Look, Shape, SolidMesh},
 };
 
@@ -122,7 +122,7 @@ impl Source {
         if let Some(mesh) = mesh {
             let faces = mesh.faces.iter().zip(mesh.corners_of_triangles());
             let outside: Vec<[DVec3; 3]> =
-                faces.filter(|(face, _)| face.side != Side::Inside).map(|(_, corners)| corners).collect();
+                faces.filter(|(face, _)| !face.side.is_crack()).map(|(_, corners)| corners).collect();
             for [a, b, c] in outside.iter().step_by(outside.len().div_ceil(MOST_LOOKED_UP).max(1)) {
                 if let Some(part) = part_of([*a, *b, *c]) {
                     *areas.entry(part).or_default() += (*b - *a).cross(*c - *a).length();

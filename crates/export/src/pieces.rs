@@ -8,7 +8,9 @@ use glam::{DQuat, DVec3};
 use super::{handover::Pivot, motion::MotionKey};
 use crate::{
     BrokenObject,
-    fracture::{Dropped, Surface, Volume, VoronoiDetail, crack::CrackShape, interior::surface_color},
+    fracture::{
+        Dropped, Insides, Surface, Volume, VoronoiDetail, crack::CrackShape, interior::surface_color,
+    },
     shape::{Geometry, Octree, Shape},
     svo::{Forest, Grid},
 };
@@ -164,6 +166,8 @@ pub struct ExportPiece {
     pub parent: Option<usize>,
     /// Number of breaks in its ancestry.
     pub generation: u32,
+    /// The materials that these breaks opened; all zero where they are not known.
+    pub insides: Insides,
     /// Its name, if that does not follow from its number.
     pub called: Option<String>,
 }
@@ -235,6 +239,19 @@ pub fn surface_of(broken: &BrokenObject) -> [u8; 3] {
 #[must_use]
 pub fn inside_of(broken: &BrokenObject) -> Option<Volume> {
     Some(broken.steps.first()?.result.params.interior.volume(surface_of(broken)))
+}
+
+/// The materials inside the pieces of each break of an object.
+pub(crate) fn insides_of(broken: &BrokenObject) -> Vec<Insides> {
+    let surface = surface_of(broken);
+    let mut all: Vec<Insides> = Vec::with_capacity(broken.steps.len());
+    for step in &broken.steps {
+        let volume = step.result.params.interior.volume(surface);
+        // A piece breaks after the break that it comes of.
+        let before = step.parent.and_then(|at| all.get(at.step));
+        all.push(before.map_or_else(|| Insides::of([volume]), |before| before.with(volume)));
+    }
+    all
 }
 
 /// Widest possible layer of dust of a break: the transition voxel's edge, m.

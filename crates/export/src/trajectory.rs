@@ -203,7 +203,18 @@ impl Trajectory {
             motion.tracks.push(MotionTrack { keys, born, died });
             let placing = Placing::of_body(shape.mass().centre, last.position, last.rotation);
             let (object, cell, parent, generation) = (None, None, None, 0);
-            pieces.push(ExportPiece { id, shape, placing, object, cell, parent, generation, called: None });
+            let (insides, called) = (crate::fracture::Insides::default(), None);
+            pieces.push(ExportPiece {
+                id,
+                shape,
+                placing,
+                object,
+                cell,
+                parent,
+                generation,
+                insides,
+                called,
+            });
         }
         Assembly { pieces, motion: Some(motion), ..Assembly::default() }
     }

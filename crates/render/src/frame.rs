@@ -17,7 +17,7 @@ use super::{
     tables::{BodyData, BoxData, FrameData, tables},
 };
 use crate::{
-    fracture::{Seams, Volume},
+    fracture::{Insides, LATER, Seams, Volume},
     gpu::{Buffer, Gpu, GpuError, Kernel, Recorder, StageTiming, Stopwatch, Uniform, bind},
     shape::{Shape, SolidMesh},
     svo::{Arena, ArenaBuffers},
@@ -68,6 +68,9 @@ pub struct RenderBody {
     /// Material volume on crack faces, finer than their voxels; zero for the voxels' own colours or those of a
     /// surface's vertices. Volumes are in voxel coordinates, so a surface without voxels shows its vertices' colours.
     pub interior: Volume,
+    /// Other volumes that later breaks gave to their crack faces, then zeros ([`Insides`]). A voxel's
+    /// colour says which of all it shows. A surface with any shows its vertices' colours.
+    pub later: [Volume; LATER],
 }
 
 impl RenderBody {
@@ -76,6 +79,13 @@ impl RenderBody {
     pub fn bounds(&self) -> (Vec3, Vec3) {
         let Aabb { low, high } = self.shape.bounds();
         (low.as_vec3(), high.as_vec3())
+    }
+
+    /// The same body after one more break, whose crack faces show `inside`.
+    #[must_use]
+    pub fn opened(self, inside: Volume) -> Self {
+        let insides = Insides { first: self.interior, later: self.later }.with(inside);
+        Self { later: insides.later, ..self }
     }
 }
 

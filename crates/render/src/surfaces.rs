@@ -259,7 +259,7 @@ impl Packed {
 /// material's number plus one, or [`INSIDE`].
 fn packed_corners(surface: &PieceMesh, triangle: usize, materials: u32) -> [Quad; 3] {
     let material = match surface.faces[triangle].side {
-        Side::Inside => INSIDE,
+        Side::Inside | Side::Later(_) => INSIDE,
         Side::Outside { material } => material.min(materials).min(MOST_MATERIALS) + 1,
     };
     let corners = &surface.corners[triangle];

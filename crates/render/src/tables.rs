@@ -13,7 +13,7 @@ use glam::{DMat4, DVec3, Mat4, Vec3};
 
 use super::{Clips, PieceMark, RenderBody};
 use crate::{
-    fracture::Volume,
+    fracture::{LATER, Volume},
     gpu::layout,
     shape::SolidMesh,
     svo::{Forest, Slot},
@@ -87,12 +87,14 @@ pub(super) struct BodyData {
     pub hue_and_marks: u32,
     pub voxel: f32,
     pub interior: Volume,
+    pub later: [Volume; LATER],
     /// For a surface, the map from its grid to its voxels: a translation, and a scale in the last number.
     pub to_voxels: [f32; 4],
 }
 
 layout!(BodyData as "Body" {
-    grid_from_world, world_from_grid, low, node_base, high, leaf_base, root, level, hue_and_marks, voxel, interior, to_voxels
+    grid_from_world, world_from_grid, low, node_base, high, leaf_base, root, level, hue_and_marks, voxel, interior, later,
+    to_voxels
 });
 
 /// A box of the hierarchy; `Box` in `shaders/render/trace.wgsl`.
@@ -166,6 +168,7 @@ fn row(body: &RenderBody, slot: Option<Slot>) -> (BodyData, Option<(Vec3, Vec3)>
         hue_and_marks: hue(body) | marks(body),
         voxel,
         interior: body.interior,
+        later: body.later,
         to_voxels: [0.0, 0.0, 0.0, 1.0],
     };
     let drawable = world_from_grid.is_finite()
@@ -218,6 +221,7 @@ fn surface_row(
         voxel,
         // Material volumes are in voxel coordinates; without voxels, crack faces show their vertices' colours.
         interior: if octree.is_some() { body.interior } else { Volume::default() },
+        later: body.later,
         to_voxels: to_voxels(local_from_tree),
     };
     let drawable =
@@ -385,6 +389,7 @@ mod tests {
             selected: false,
             mark: None,
             interior: Volume::default(),
+            later: Default::default(),
         }
     }
 

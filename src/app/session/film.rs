@@ -25,12 +25,13 @@ use crate::{
         stamp::explain,
         stills::{Still, draw_with},
     },
-    fracture::{Cancel, Volume},
+    fracture::Cancel,
     gpu::GpuError,
     provenance::{Provenance, VERSION},
     render::{BodySeams, Camera, Renderer},
     scene::{
-        DebrisReel, ExportKind, ExportOrder, Exported, FilmOrder, Legend, Shot, ShotLook, metres_per_pixel,
+        BodyInsides, DebrisReel, ExportKind, ExportOrder, Exported, FilmOrder, Legend, Shot, ShotLook,
+        metres_per_pixel,
     },
     ui::TakeView,
     voxelize::Progress,
@@ -44,8 +45,7 @@ pub const MOST_FRAMES: usize = 99_999;
 /// The take that a film plays.
 struct Played {
     shot: Shot,
-    /// The materials inside the objects.
-    insides: Vec<Volume>,
+    insides: BodyInsides,
     hidden: BTreeSet<BodyId>,
     debris: DebrisReel,
     look: ShotLook,
@@ -126,7 +126,7 @@ impl Film {
                     true => Vec::new(),
                     false => {
                         look.stand_at(shot, time, &subject.compute);
-                        shot.render_bodies(time, (&insides[..], &*look), hidden)
+                        shot.render_bodies(time, (&*insides, &*look), hidden)
                     }
                 };
                 let debris = debris.overlay(time);

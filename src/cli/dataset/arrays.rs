@@ -17,7 +17,6 @@ use crate::{
     export::{Arrays as _, Assembly, Bond, ExportError, NamedArray, Npz, Numbers, touching::SurfacePoints},
     files::Unread,
     fracture::Impact,
-    shape::Side,
 };
 
 /// The file of the arrays.
@@ -102,7 +101,7 @@ fn points(of: &Contents<'_>) -> Vec<NamedArray> {
     for (piece, points) in of.points.iter().enumerate() {
         let (mesh, surface) = (of.what.mesh(piece), &of.surfaces[piece]);
         for t in points.triangles.iter().map(|t| *t as usize) {
-            crack.push(u8::from(mesh.faces.get(t).is_some_and(|face| face.side == Side::Inside)));
+            crack.push(u8::from(mesh.faces.get(t).is_some_and(|face| face.side.is_crack())));
             beyond.push(of.beyond[piece].get(t).copied().unwrap_or_default());
             triangle.push(surface.rank.get(t).map_or(-1, |rank| *rank as i32));
         }

@@ -128,7 +128,12 @@ impl LeafColors {
     pub fn dressed(&self, body: RenderBody) -> RenderBody {
         let place = self.values.places.get(&Arc::as_ptr(&body.shape).addr());
         match place.and_then(|place| self.copies.get(*place)) {
-            Some(copy) => RenderBody { shape: Arc::clone(copy), interior: Volume::default(), ..body },
+            Some(copy) => RenderBody {
+                shape: Arc::clone(copy),
+                interior: Volume::default(),
+                later: Default::default(),
+                ..body
+            },
             None => body,
         }
     }

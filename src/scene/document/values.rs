@@ -264,12 +264,13 @@ impl Document {
         params
     }
 
-    /// Interior material of an object. An object has one, so a change also affects existing cracks.
+    /// The material that the next break of an object opens. Earlier breaks keep theirs.
     pub fn interior_of(&self, object: usize) -> Interior {
-        self.values_of(object).map_or(self.tuning.fracture.interior, |own| own.fracture.interior)
+        let own = self.values_of(object).map_or(self.tuning.fracture.interior, |own| own.fracture.interior);
+        Interior { is_left_out: false, ..own }
     }
 
-    /// Interior volumes of all objects; at least one.
+    /// The volumes that the next breaks of all objects open; at least one.
     pub fn insides(&self) -> Vec<Volume> {
         let objects = self.opened.objects.iter().enumerate();
         let mut insides: Vec<Volume> =

@@ -34,6 +34,7 @@ use crate::{
         MeshKind, Meshes, Needs, PieceReport, Placing, SMALLEST_MESH, Source, Watch, checks, made_of_voxels,
         report::write_json, scene_report::SceneReport, to_nanoseconds,
     },
+    fracture::Volume,
     provenance::quoted,
     render::Camera,
     shape::Shape,
@@ -174,12 +175,16 @@ impl ExportOrder {
 
     /// Pieces with the meshes, the material inside and the adaptation that they leave with; `lines` are their breaks.
     fn dressed(&self, sandbox: &Sandbox, lines: &Lines<'_>, pieces: Assembly) -> Assembly {
-        let insides = sandbox.insides().into_iter().enumerate();
+        let (all, known) = (0..sandbox.objects().len(), sandbox.insides());
+        let mut insides: BTreeMap<Option<usize>, Volume> =
+            all.map(|object| (Some(object), known.chosen(object))).collect();
+        // The pieces of an object come of one break of the whole.
+        insides.extend(pieces.pieces.iter().map(|piece| (piece.object, piece.insides.first)));
         let mut what = Assembly {
             meshes: Meshes::asked(self.mesh),
             handover: self.handover,
             gap: lines.widest_gap(),
-            insides: insides.map(|(object, inside)| (Some(object), inside)).collect(),
+            insides,
             sources: sources(sandbox),
             ..pieces
         };
@@ -268,6 +273,7 @@ impl ExportPlan {
         let there: Vec<Leaving<'_>> =
             sandbox.bodies().iter().flat_map(|body| Leaving::of_body(sandbox, body)).collect();
         let (mut pieces, mut connected) = (Vec::with_capacity(leaving.len()), Vec::new());
+        let insides = sandbox.insides();
         for Leaving { def, state, shape, info, .. } in &leaving {
             let origin = info.origin;
             let record = origin.and_then(|origin| lines.breaks.get(&origin.record));
@@ -285,6 +291,7 @@ impl ExportPlan {
                 cell: origin.and_then(|origin| lines.cell(origin)),
                 parent: origin.and_then(|origin| lines.parent(origin, leaving.len())),
                 generation: info.generation,
+                insides: insides.of(info),
                 called: None,
             });
         }

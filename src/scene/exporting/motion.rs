@@ -151,6 +151,7 @@ impl MotionPlan {
         let parts = Parts::of(&past);
         let mut leaving: Vec<Leaving<'_>> = there.iter().filter(|piece| wanted(piece)).copied().collect();
         let lines = Lines::of(sandbox, leaving.iter().filter_map(|piece| piece.info.origin));
+        let insides = sandbox.insides();
         let piece = |piece: &Leaving<'_>| ExportPiece {
             id: 0,
             shape: Arc::clone(piece.shape),
@@ -163,6 +164,7 @@ impl MotionPlan {
             cell: piece.info.origin.and_then(|origin| lines.cell(origin)),
             parent: None,
             generation: piece.info.generation,
+            insides: insides.of(&piece.info),
             called: None,
         };
         // Those of the end are sorted and numbered as in an export of the pieces.

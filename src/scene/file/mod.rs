@@ -175,7 +175,7 @@ fn parse_scene_in(
         error(format!("{shown}, line {line}: {}", e.message().replace('\n', " ")))
     };
     let mut table: toml::Table = toml::from_str(text).map_err(told)?;
-    let scene: Scene = match of_preset::fill_in(&mut table, folder, may_name_outside) {
+    let mut scene: Scene = match of_preset::fill_in(&mut table, folder, may_name_outside) {
         // Parsed from the text, so that errors have line numbers.
         Ok(0) => toml::from_str(text).map_err(told)?,
         Ok(_) => table
@@ -183,6 +183,8 @@ fn parse_scene_in(
             .map_err(|e: toml::de::Error| error(format!("{shown}: {}", e.message().replace('\n', " "))))?,
         Err(why) => return Err(SceneError { message: format!("{shown}: {}", why.message), ..why }),
     };
+    // Where a body names no material, the usual one is its own.
+    scene.objects_mut().for_each(|body| body.fracture.interior.is_left_out = false);
     check(&scene).map_err(|problem| {
         error(format!("{shown}, line {}: {} {}", line_of(text, &problem), problem.field(), problem.what))
     })?;

@@ -68,7 +68,11 @@ impl Breaking {
         }
         if let Some(body) = stage.body(next.body).filter(|body| !body.locked) {
             let info = stage.info_or_whole(next.body);
-            next.params.interior = document.interior_of(info.object);
+            // Blows of the scene that name a material keep it, whatever is chosen for the object meanwhile.
+            let is_by_now = matches!(next.cause, Cause::User | Cause::Collision);
+            if is_by_now || next.params.interior.is_left_out {
+                next.params.interior = document.interior_of(info.object);
+            }
             next.params.fit(body.def.octree().forest.level);
             if next.cause == Cause::User && !document.tuning().lock_rng {
                 // An earlier blow in the queue has used this seed meanwhile.

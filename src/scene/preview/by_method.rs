@@ -56,6 +56,7 @@ impl ShownParts {
             selected: false,
             mark: None,
             interior: whole.interior,
+            later: whole.later,
         };
         placed.iter().enumerate().map(drawn).collect()
     }

@@ -146,11 +146,12 @@ impl Preview {
     ) -> Vec<RenderBody> {
         let mut drawn = scenery.stage.render_bodies(scenery.look, selected);
         let (stage, explode) = (scenery.stage, apart(scenery.look.explode));
+        let inside = |body: BodyId| scenery.look.insides.chosen(stage.info_or_whole(body).object);
         let shown = match &self.shown {
             Some(Shown::Pieces(shown)) => shown,
             Some(Shown::Parts(shown)) => {
                 if let (Some(at), Some(body)) = (stage.shown_index(shown.body), stage.body(shown.body)) {
-                    let whole = drawn.remove(at);
+                    let whole = drawn.remove(at).opened(inside(shown.body));
                     drawn.extend(shown.drawn(body, &whole, explode, stage.next_color()));
                 }
                 return drawn;
@@ -160,7 +161,7 @@ impl Preview {
         let (Some(at), Some(body)) = (stage.shown_index(shown.body), stage.body(shown.body)) else {
             return drawn;
         };
-        let whole = drawn.remove(at);
+        let whole = drawn.remove(at).opened(inside(shown.body));
         let marks = self.marks(shown.kept, is_pinned);
         let places = shown.places(body, whole.world_from_local, explode);
         let first_color = stage.next_color();
@@ -173,6 +174,7 @@ impl Preview {
             selected: false,
             mark: shown.mark(piece, marks),
             interior: whole.interior,
+            later: whole.later,
         }));
         drawn
     }

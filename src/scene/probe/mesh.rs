@@ -61,7 +61,7 @@ impl ProbeMesh {
             volume_m3: shape.mass().volume_m3,
             triangle: hit,
             face: face.map(|face| match face.side {
-                Side::Inside => ProbeFace::Crack,
+                Side::Inside | Side::Later(_) => ProbeFace::Crack,
                 Side::Outside { .. } => ProbeFace::Outside,
             }),
             normal: normal.map(|normal| normal.to_array()),

@@ -36,20 +36,27 @@ impl Sandbox {
         self.bond_failures().iter().map(move |failure| (failure, left(failure)))
     }
 
+    /// The colour of what the crack of a bond broke off: that of the material inside which its break opened.
+    fn debris_color(&self, failure: &BondFailure) -> [u8; 3] {
+        let chosen = || {
+            let insides = self.document.insides();
+            insides.get(failure.object).or(insides.last()).copied().unwrap_or_default()
+        };
+        self.breaks.get(failure.record).map_or_else(chosen, |record| record.inside).base()
+    }
+
     /// The newest cracks by now, which leave all the grains that are there at a time.
     fn newest_cracks(&self) -> Vec<Left> {
         let failed = self.failed_by_now();
         if failed.is_empty() {
             return Vec::new();
         }
-        let insides = self.document.insides();
         let (mut newest, mut count) = (Vec::new(), 0);
         for failure in failed.iter().rev() {
             let amount = self.document.debris_of(failure.object);
             if amount > 0.0 {
-                let inside = insides[failure.object.min(insides.len() - 1)];
                 count += most_grains(amount);
-                newest.push((*failure, amount, inside.base()));
+                newest.push((*failure, amount, self.debris_color(failure)));
             }
             if count >= MOST_GRAINS {
                 break;
@@ -90,12 +97,10 @@ impl Sandbox {
     #[must_use]
     pub fn debris_reel(&self, end: f64) -> DebrisReel {
         let is_shown = self.document.tuning().view.debris;
-        let insides = self.document.insides();
         let failed = self.bond_failures().iter().filter(|failure| is_shown && failure.time <= end + 1e-9);
         let left = |failure: &BondFailure| {
             let amount = self.document.debris_of(failure.object);
-            let inside = insides[failure.object.min(insides.len() - 1)];
-            (amount > 0.0).then(|| (*failure, amount, inside.base()))
+            (amount > 0.0).then(|| (*failure, amount, self.debris_color(failure)))
         };
         DebrisReel::of(failed.filter_map(left).collect(), self.surroundings())
     }

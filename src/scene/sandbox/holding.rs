@@ -14,10 +14,10 @@ use crate::{
         Body, BodyDef, BodyId, StructureStep,
         structure::{Bond, Strength, Structure},
     },
-    fracture::{FractureError, FractureParams, Volume},
+    fracture::{FractureError, FractureParams},
     geometry::UnionFind,
     scene::{
-        Blow, BreakJob, BreakRecord,
+        Blow, BodyInsides, BreakJob, BreakRecord,
         breaking::{Cause, Hold, TimedBreak, first_radius, motion_checks, part_state, push},
         debris::BondFailure,
         jobs::Split,
@@ -366,10 +366,10 @@ impl Sandbox {
         lumps::of_parts(structure, &strength.lumps, strength.rng)
     }
 
-    /// The material inside each object.
+    /// The materials inside the bodies.
     #[must_use]
-    pub fn insides(&self) -> Vec<Volume> {
-        self.document.insides()
+    pub fn insides(&self) -> BodyInsides {
+        BodyInsides::new(self.document.insides(), &self.breaks)
     }
 }
 

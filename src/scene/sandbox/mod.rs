@@ -38,6 +38,8 @@ mod probing;
 mod placing_tests;
 mod remaking;
 #[cfg(test)]
+mod insides_tests;
+#[cfg(test)]
 mod saved_tests;
 mod showing;
 mod striking;

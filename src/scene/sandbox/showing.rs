@@ -61,7 +61,7 @@ impl Sandbox {
     pub(super) fn look(&self) -> Appearance {
         Appearance {
             explode: self.explode(),
-            insides: self.document.insides(),
+            insides: self.insides(),
             colors: self.body_colors(),
             leaves: self.leaves.colors().cloned(),
             selected: self.selection.ids(),

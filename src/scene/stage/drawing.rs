@@ -11,11 +11,11 @@ use glam::{DVec3, Mat4, Vec3};
 use super::Stage;
 use crate::{
     bodies::{Body, BodyDef, BodyId, BodyState},
-    fracture::Volume,
     render::RenderBody,
     scene::{
         breaking::{part_state, world_from_local_matrix},
         coloring::{BodyColors, LeafColors},
+        insides::BodyInsides,
     },
     shape::Shape,
 };
@@ -43,8 +43,8 @@ pub(in crate::scene) fn drawn_parts(
 pub(in crate::scene) struct Appearance {
     /// Explode distance of an object's pieces, 0 to 1.
     pub explode: f64,
-    /// Interior volumes of all objects; at least one.
-    pub insides: Vec<Volume>,
+    /// The materials inside the bodies.
+    pub insides: BodyInsides,
     /// Colours of bodies where these mean a quantity.
     pub colors: Option<BodyColors>,
     /// Copies of shapes in the colours of their voxels, where colours mean a quantity of these.
@@ -112,12 +112,12 @@ impl Stage {
 
     /// Visible bodies for the renderer, with parts that bonds hold one by one; `selected` is highlighted, too.
     pub fn render_bodies(&self, look: &Appearance, selected: Option<BodyId>) -> Vec<RenderBody> {
-        let last = look.insides.len().saturating_sub(1);
         let bodies = self.world.bodies.iter().zip(self.explode_offsets(look.explode));
         bodies
             .filter(|(body, _)| self.is_shown(body))
             .flat_map(|(body, offset)| {
                 let info = self.info.get(&body.id);
+                let insides = look.insides.of(&info.copied().unwrap_or_default());
                 let moved = Mat4::from_translation(offset.as_vec3());
                 let parts = drawn_parts(&body.def, body.state);
                 parts.map(move |(shape, world_from_local)| {
@@ -129,7 +129,8 @@ impl Stage {
                         color: look.colors.as_ref().map(|colors| colors.of(body.id)),
                         selected: selected == Some(body.id) || look.selected.contains(&body.id),
                         mark: None,
-                        interior: look.insides[info.map_or(0, |info| info.object).min(last)],
+                        interior: insides.first,
+                        later: insides.later,
                     };
                     match &look.leaves {
                         Some(leaves) => leaves.dressed(drawn),

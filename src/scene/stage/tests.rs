@@ -6,7 +6,7 @@ use super::*;
 use crate::{
     fracture::Volume,
     gpu::Gpu,
-    scene::{Scene, SceneBody, import, placement::placed},
+    scene::{BodyInsides, BreakLog, Scene, SceneBody, import, placement::placed},
     voxelize::Progress,
 };
 
@@ -64,7 +64,7 @@ fn rays_meet_bodies_where_they_are_drawn() {
     assert!((low.x + 2.5).abs() < 0.15 && (high.x - 2.5).abs() < 0.15, "{low} {high}");
     let look = Appearance {
         explode: 1.0,
-        insides: vec![Volume::default()],
+        insides: BodyInsides::new(vec![Volume::default()], &BreakLog::default()),
         colors: None,
         leaves: None,
         selected: Arc::default(),

@@ -249,6 +249,7 @@ impl Struck {
                 selected: false,
                 mark: None,
                 interior,
+                later: Default::default(),
             }
         };
         broken.parts.iter().zip(0..).map(body).collect()

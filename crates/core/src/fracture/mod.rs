@@ -48,7 +48,7 @@ pub use breaking::parts_of;
 pub use cancel::{Cancel, CancelOnDrop, Cancelled};
 pub use cutter::CutterMesh;
 pub use generations::{BreakStep, BrokenObject, PieceRef};
-pub use interior::{Interior, Material, RELIEFS, Relief, Volume};
+pub use interior::{Insides, Interior, LATER, Material, RELIEFS, Relief, Volume};
 pub use methods::{by_any_blow, methods, register};
 pub use params::{
     CELLS, CHIPS, CRACK, Dab, FractureParams, INTERIOR, Impact, Labelling, MAX_DABS, MAX_SEEDS, MethodId,

@@ -245,7 +245,7 @@ pub struct Face {
 }
 
 /// Side of a face.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Side {
     /// The surface of the imported object.
     Outside {
@@ -254,6 +254,16 @@ pub enum Side {
     },
     /// A crack.
     Inside,
+    /// A crack of a later break that opened another material, in files that name materials: its number, from 1 on.
+    Later(u8),
+}
+
+impl Side {
+    /// Whether a break made it.
+    #[must_use]
+    pub fn is_crack(self) -> bool {
+        !matches!(self, Self::Outside { .. })
+    }
 }
 
 /// Attributes of a triangle's corner.

@@ -182,8 +182,8 @@ mod tests {
         let errors = [ErrorKind::StorageFull, ErrorKind::Other];
         let faults = errors.iter().flat_map(|kind| [Fault::Once(*kind), Fault::From(*kind)]);
         let faults: Vec<Fault> = faults.chain([Fault::Kill, Fault::NoFolderFlush]).collect();
-        let keeps: [Option<fn(usize) -> bool>; 4] =
-            [None, Some(|_| false), Some(|_| true), Some(|i| i.is_multiple_of(2))];
+        type Keep = Option<fn(usize) -> bool>;
+        let keeps: [Keep; 4] = [None, Some(|_| false), Some(|_| true), Some(|i| i.is_multiple_of(2))];
         let mut tried = 0;
         for (n, fault) in (1..=calls).flat_map(|n| faults.iter().map(move |fault| (n, *fault))) {
             for keep in keeps {

@@ -177,6 +177,7 @@ fn assembly(mesh: Mesh) -> Assembly {
         cell: None,
         parent: None,
         generation: 1,
+        insides: Default::default(),
         called: None,
     };
     let mut what = Assembly { pieces: vec![piece], ..Assembly::default() };

@@ -8,11 +8,12 @@ use crate::{
     Assembly, Format, MeshKind, Meshes, Skin, Watch,
     compute::Compute,
     fracture::{
-        FractureParams, Interior, Material, Passes,
+        FractureParams, Insides, Interior, Material, Passes,
         generations::{Plan, break_object, default_impact},
     },
     import::import,
     mesh,
+    meshes::Side,
     shape::{Look, Shape},
     svo::Arena,
     voxelize::Progress,
@@ -123,4 +124,28 @@ fn an_outside_of_glass_has_another_material_than_one_of_clay() {
     let clear: Vec<&str> =
         of.iter().filter(|(_, one)| transmission(one) > 0.0).map(|(name, _)| &**name).collect();
     assert_eq!((of.len(), clear), (4, vec!["inside", "outside of glass"]), "{of:?}");
+}
+
+/// Of one piece clay painted the cracks, after a break that opened glass; the cracks of the others are all of glass.
+#[test]
+fn cracks_have_the_material_that_their_break_opened() {
+    for kind in [MeshKind::Smooth, MeshKind::Voxels] {
+        let (mut what, glass) = (broken(Material::Clay), broken(Material::Glass).insides[&None]);
+        let clay = what.insides.insert(None, glass).unwrap();
+        what.meshes = Meshes::asked(kind);
+        what.pieces.iter_mut().for_each(|piece| piece.insides = Insides::of([glass]));
+        what.pieces[0].insides = Insides::of([glass, clay]);
+        let (of, _, [usd, mtl]) = written(&mut what, &format!("later-{}", kind.name()));
+        for id in 0..what.pieces.len() {
+            let wanted = if id == 0 { Side::Later(1) } else { Side::Inside };
+            let mesh = what.mesh(id);
+            let cracks: Vec<Side> =
+                mesh.faces.iter().map(|face| face.side).filter(|side| side.is_crack()).collect();
+            let odd = cracks.iter().filter(|side| **side != wanted).count();
+            assert!(cracks.len() > 20 && 50 * odd < cracks.len(), "piece {id}: {odd} of {}", cracks.len());
+        }
+        assert_eq!((transmission(&of["inside"]), transmission(&of["inside_clay"])), (1.0, 0.0));
+        assert_eq!(of["inside_clay"]["pbrMetallicRoughness"]["roughnessFactor"], 0.9);
+        assert!(usd.contains("inside_clay") && mtl.contains("newmtl inside_clay"));
+    }
 }

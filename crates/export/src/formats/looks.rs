@@ -26,7 +26,8 @@ type Outer = (Option<usize>, u32);
 pub struct Names {
     outers: BTreeMap<Outer, String>,
     plain: String,
-    insides: BTreeMap<Option<usize>, String>,
+    /// Of objects and numbers of [`Side::Later`], 0 for [`Side::Inside`].
+    insides: BTreeMap<(Option<usize>, u8), String>,
     files: BTreeMap<(Outer, MapUse), String>,
 }
 
@@ -53,15 +54,19 @@ impl Names {
             taken.insert(name, None);
         }
         let mut known: BTreeMap<String, String> = BTreeMap::new();
-        for object in objects {
-            let label = inside_label(what, object);
+        let numbers =
+            |object: Option<usize>| 0..=what.later.get(&object).map_or(0, |later| later.len() as u8);
+        let insides =
+            objects.into_iter().flat_map(|object| numbers(object).map(move |number| (object, number)));
+        for inside in insides {
+            let label = inside_label(what, inside);
             let name = match known.get(&label) {
                 Some(name) => name.clone(),
                 None => free(&clean(&label), |name| !taken.contains_key(name)),
             };
             taken.insert(name.clone(), None);
             known.insert(label, name.clone());
-            names.insides.insert(object, name);
+            names.insides.insert(inside, name);
         }
         names
     }
@@ -70,8 +75,13 @@ impl Names {
     pub fn name(&self, object: Option<usize>, side: Option<Side>) -> &str {
         match side {
             Some(Side::Outside { material }) => self.outers.get(&(object, material)).unwrap_or(&self.plain),
-            Some(Side::Inside) | None => self.insides.get(&object).map_or("inside", String::as_str),
+            Some(Side::Later(number)) => self.inside(object, number),
+            Some(Side::Inside) | None => self.inside(object, 0),
         }
+    }
+
+    fn inside(&self, object: Option<usize>, number: u8) -> &str {
+        self.insides.get(&(object, number)).map_or("inside", String::as_str)
     }
 
     /// The file, beside the pieces, of a map of a material of the outside, if it has one.
@@ -119,9 +129,14 @@ fn label((object, number): Outer, material: &Material) -> String {
     if material.name.is_empty() { format!("outside{object}_{number}") } else { material.name.clone() }
 }
 
-/// The name of the material inside an object: after the one outside, where that has a name and is alone.
-fn inside_label(what: &Assembly, object: Option<usize>) -> String {
-    let own = what.inside_name(object);
+/// The name of the material inside an object: after the one outside, where that has a name and is alone. What later breaks
+/// opened is named after its kind, by which it differs.
+fn inside_label(what: &Assembly, (object, number): (Option<usize>, u8)) -> String {
+    let kind = what.inside(object, Some(Side::Later(number))).and_then(|volume| volume.kind());
+    let own = match kind.filter(|_| number > 0) {
+        Some(kind) => format!("{}_{}", what.inside_name(object), kind.name()),
+        None => what.inside_name(object),
+    };
     match what.skins.get(&object).map(|skin| skin.materials.as_slice()) {
         Some([outer]) if !outer.name.is_empty() => format!("{own} of {}", outer.name),
         _ => own,
@@ -212,7 +227,7 @@ pub const OPACITY: f64 = 0.2;
 /// Whether light passes through a side of a piece that has no material of its own: a crack in glass, and the outside of glass of
 /// which its file says nothing.
 pub fn is_clear_piece(what: &Assembly, piece: &ExportPiece, side: Option<Side>) -> bool {
-    let is_glass = what.insides.get(&piece.object).is_some_and(Volume::is_glass);
+    let is_glass = what.inside(piece.object, side).as_ref().is_some_and(Volume::is_glass);
     is_glass && (piece.shape.look().is_bare || !matches!(side, Some(Side::Outside { .. })))
 }
 
@@ -224,12 +239,12 @@ pub fn is_clear(what: &Assembly, object: Option<usize>, side: Option<Side>) -> b
 /// The roughness of a side without a material of its own, as decimals, not as the nearest binary fractions.
 pub fn roughness(what: &Assembly, object: Option<usize>, side: Option<Side>) -> f64 {
     let is_dull = matches!(side, Some(Side::Outside { .. })) && !is_clear(what, object, side);
-    if is_dull { 0.7 } else { (f64::from(what.inside_roughness(object)) * 100.0).round() / 100.0 }
+    if is_dull { 0.7 } else { (f64::from(what.inside_roughness(object, side)) * 100.0).round() / 100.0 }
 }
 
 /// What a corner of a side without a material of its own shows, sRGB: `color`, or the dye of clear glass.
 pub fn seen(what: &Assembly, piece: &ExportPiece, side: Option<Side>, color: [u8; 3]) -> [u8; 3] {
-    let glass = what.insides.get(&piece.object).filter(|_| is_clear_piece(what, piece, side));
+    let glass = what.inside(piece.object, side).filter(|_| is_clear_piece(what, piece, side));
     glass.map_or(color, |of| dye(if matches!(side, Some(Side::Outside { .. })) { of.base() } else { color }))
 }
 
@@ -237,7 +252,7 @@ pub fn seen(what: &Assembly, piece: &ExportPiece, side: Option<Side>, color: [u8
 pub fn own_material(what: &Assembly, object: Option<usize>, side: Option<Side>) -> Option<(u32, &Material)> {
     match side {
         Some(Side::Outside { material }) => Some((material, what.material(object, material)?)),
-        Some(Side::Inside) | None => None,
+        Some(Side::Inside | Side::Later(_)) | None => None,
     }
 }
 

@@ -211,7 +211,7 @@ fn write_materials(path: &Path, what: &Assembly, used: &Used) -> Result<Vec<Stri
         if own.is_none() && is_clear(what, *object, Some(*side)) {
             text += &format!("d {OPACITY}\nNi {IOR}\nPr {}\n", roughness(what, *object, Some(*side)));
         }
-        if *side == Side::Inside && what.maps.contains_key(object) {
+        if side.is_crack() && what.maps.contains_key(object) {
             let map = format!("{TEXTURES}/{}", what.inside_name(*object));
             text += &format!("map_Kd {map}_color.png\n{} {map}_normal.png\n", bump(1.0));
         }

@@ -102,7 +102,7 @@ fn write_mesh(
         for v in corners.iter().flat_map(|corner| corner.uv) {
             out.write_all(&v.to_le_bytes())?;
         }
-        out.write_all(&[u8::from(face.side == Side::Inside)])?;
+        out.write_all(&[u8::from(face.side.is_crack())])?;
     }
     out.flush()
 }

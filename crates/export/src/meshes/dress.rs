@@ -57,7 +57,7 @@ impl Dress {
             .zip(&mesh.faces)
             .map(|(corners, face)| {
                 let at = corners.map(|v| mesh.positions[v as usize]);
-                (face.side != Side::Inside).then(|| self.shown(at))
+                (!face.side.is_crack()).then(|| self.shown(at))
             })
             .collect();
         for (t, (material, all)) in shown.into_iter().enumerate().filter_map(|(t, shown)| Some((t, shown?))) {
@@ -78,7 +78,7 @@ impl Dress {
         let under = self.nearest((a + b + c) / 3.0, front, None);
         let material = match self.surface.faces[under as usize].side {
             Side::Outside { material } => material,
-            Side::Inside => 0,
+            Side::Inside | Side::Later(_) => 0,
         };
         let chart = self.charts[under as usize];
         let all = at.map(|p| {
@@ -122,7 +122,7 @@ fn charts(surface: &PieceMesh) -> Vec<u32> {
         let place = surface.positions[surface.triangles[t][k] as usize];
         let material = match surface.faces[t].side {
             Side::Outside { material } => material,
-            Side::Inside => u32::MAX,
+            Side::Inside | Side::Later(_) => u32::MAX,
         };
         // Adding zero turns -0 into 0.
         let place = place.to_array().map(|v| (v + 0.0).to_bits());

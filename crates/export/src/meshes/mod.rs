@@ -13,6 +13,7 @@ mod report;
 mod simplify;
 mod smooth;
 mod tangents;
+mod told_apart;
 mod voxels;
 mod written;
 
@@ -23,6 +24,7 @@ pub use opposite::{CrackFace, CrackFaces, places};
 pub use report::{MeshReport, MeshTally, SMALLEST_MESH, TextureReport};
 pub use simplify::{simplify, simplify_outside};
 pub use smooth::{smooth, smooth_with};
+pub use told_apart::tell_apart;
 pub use written::{Primitive, Tagged, TriangleTree, WrittenMesh, primitives};
 
 pub use crate::shape::{Corner, Face, MeshCheck, PieceMesh, Side, world_uv};

@@ -8,10 +8,7 @@ use std::sync::Arc;
 
 use glam::DVec3;
 
-use super::{
-    Side,
-    written::{Tagged, TriangleTree, WrittenMesh},
-};
+use super::written::{Tagged, TriangleTree, WrittenMesh};
 
 /// Distance between sample points on a crack face, voxels.
 const STEP: f64 = 2.0;
@@ -57,7 +54,7 @@ impl CrackFaces {
         let (mut triangles, mut faces, mut normals) = (Vec::new(), Vec::new(), Vec::new());
         for (piece, mesh) in meshes {
             for (k, (triangle, face)) in mesh.triangles.iter().zip(&mesh.faces).enumerate() {
-                if face.side == Side::Inside {
+                if face.side.is_crack() {
                     let corners = triangle.map(|i| mesh.positions[i as usize]);
                     let [a, b, c] = corners;
                     normals.push((b - a).cross(c - a).normalize_or_zero());

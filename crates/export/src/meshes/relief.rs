@@ -31,8 +31,8 @@ const TRIANGLE_BYTES: f64 = 220.0;
 
 /// The relief that the crack faces of an object get.
 pub struct Relief<'a> {
-    /// Its material.
-    pub volume: Volume,
+    /// Its material, and those of later breaks, the numbers of [`Side::Later`]; at least one.
+    pub volumes: &'a [Volume],
     /// The grid of its shape space.
     pub grid: Grid,
     /// Longest edge on crack faces, m of shape space.
@@ -44,7 +44,7 @@ pub struct Relief<'a> {
 /// The outside triangles of some meshes of one shape space.
 pub fn outside_of<'a>(meshes: impl Iterator<Item = &'a PieceMesh>) -> TriangleTree {
     let triangles = meshes.flat_map(|mesh| {
-        let outside = mesh.triangles.iter().zip(&mesh.faces).filter(|(_, face)| face.side != Side::Inside);
+        let outside = mesh.triangles.iter().zip(&mesh.faces).filter(|(_, face)| !face.side.is_crack());
         outside.map(|(t, _)| Tagged { corners: t.map(|v| mesh.positions[v as usize]), tag: 0 })
     });
     TriangleTree::new(triangles.collect())
@@ -52,7 +52,7 @@ pub fn outside_of<'a>(meshes: impl Iterator<Item = &'a PieceMesh>) -> TriangleTr
 
 /// Estimated memory of a mesh with triangles of this edge on its cracks, bytes.
 pub fn bytes_of(mesh: &PieceMesh, edge: f64) -> u64 {
-    let inside = mesh.triangles.iter().zip(&mesh.faces).filter(|(_, face)| face.side == Side::Inside);
+    let inside = mesh.triangles.iter().zip(&mesh.faces).filter(|(_, face)| face.side.is_crack());
     let area: f64 = inside.map(|(t, _)| area(t.map(|v| mesh.positions[v as usize]))).sum();
     // Halved triangles have an eighth of the square of the longest edge, on average.
     (area / (0.125 * edge * edge) * TRIANGLE_BYTES) as u64
@@ -65,12 +65,13 @@ fn area([a, b, c]: [DVec3; 3]) -> f64 {
 /// The mesh with relief on its crack faces.
 #[must_use]
 pub fn with_relief(mesh: &PieceMesh, of: &Relief<'_>) -> PieceMesh {
-    halved(mesh, &of.volume, of.edge).map_or_else(|| mesh.clone(), |fine| displaced(fine, of))
+    halved(mesh, of.volumes, of.edge).map_or_else(|| mesh.clone(), |fine| displaced(fine, of))
 }
 
 /// The mesh with the triangles of [`with_relief`] before they are displaced; `None` if none would be.
-pub(super) fn halved(mesh: &PieceMesh, volume: &Volume, edge: f64) -> Option<PieceMesh> {
-    if volume.relief_strength() == 0.0 || !mesh.faces.iter().any(|face| face.side == Side::Inside) {
+pub(super) fn halved(mesh: &PieceMesh, volumes: &[Volume], edge: f64) -> Option<PieceMesh> {
+    let is_flat = volumes.iter().all(|volume| volume.relief_strength() == 0.0);
+    if is_flat || !mesh.faces.iter().any(|face| face.side.is_crack()) {
         return None;
     }
     let mut fine = Halving::of(mesh, edge);
@@ -78,6 +79,11 @@ pub(super) fn halved(mesh: &PieceMesh, volume: &Volume, edge: f64) -> Option<Pie
         fine.halve(mesh.triangles[t], *face, mesh.corners[t]);
     }
     Some(fine.mesh)
+}
+
+/// The number of a crack face's material.
+pub(super) fn number_of(side: Side) -> usize {
+    if let Side::Later(number) = side { usize::from(number) } else { 0 }
 }
 
 /// A mesh in the middle of being halved.
@@ -102,7 +108,7 @@ impl Halving {
     fn of(mesh: &PieceMesh, edge: f64) -> Self {
         let mut sides: Vec<([u32; 2], bool)> = Vec::with_capacity(3 * mesh.triangles.len());
         for (triangle, face) in mesh.triangles.iter().zip(&mesh.faces) {
-            sides.extend(edges_of(*triangle).map(|ends| (ends, face.side == Side::Inside)));
+            sides.extend(edges_of(*triangle).map(|ends| (ends, face.side.is_crack())));
         }
         sides.sort_unstable();
         let mixed = sides
@@ -117,7 +123,7 @@ impl Halving {
     fn halve(&mut self, triangle: [u32; 3], face: Face, corners: [Corner; 3]) {
         let mut waiting = vec![(triangle, corners)];
         while let Some((triangle, corners)) = waiting.pop() {
-            let Some(k) = self.longest(triangle, face.side == Side::Inside) else {
+            let Some(k) = self.longest(triangle, face.side.is_crack()) else {
                 self.mesh.triangles.push(triangle);
                 self.mesh.faces.push(face);
                 self.mesh.corners.push(corners);
@@ -203,10 +209,16 @@ fn displaced(mut mesh: PieceMesh, of: &Relief<'_>) -> PieceMesh {
     let finest = (of.edge * units) as f32;
     let in_units = |p: DVec3| ((p - of.grid.origin) * units).as_vec3();
     let normals = smooth_normals(&mesh);
-    let mut on_crack = vec![false; mesh.positions.len()];
-    for (triangle, _) in mesh.triangles.iter().zip(&mesh.faces).filter(|(_, face)| face.side == Side::Inside)
-    {
-        triangle.iter().for_each(|v| on_crack[*v as usize] = true);
+    let volume = |number: usize| of.volumes.get(number).or(of.volumes.first()).copied().unwrap_or_default();
+    // The material whose relief displaces a vertex: where cracks of several breaks meet, that of the first of them, since its
+    // other side may have no vertex there.
+    let mut on_crack: Vec<Option<usize>> = vec![None; mesh.positions.len()];
+    for (triangle, face) in mesh.triangles.iter().zip(&mesh.faces).filter(|(_, face)| face.side.is_crack()) {
+        let own = number_of(face.side);
+        for v in triangle {
+            let number = &mut on_crack[*v as usize];
+            *number = Some(number.map_or(own, |known| known.min(own)));
+        }
     }
     // Displacement of each vertex, and the share of the relief that is left there.
     let moved: Vec<(DVec3, f32)> = mesh
@@ -214,31 +226,32 @@ fn displaced(mut mesh: PieceMesh, of: &Relief<'_>) -> PieceMesh {
         .par_iter()
         .zip(&on_crack)
         .map(|(p, on_crack)| {
-            if !on_crack {
-                return (DVec3::ZERO, 0.0);
-            }
-            let shift = of.volume.relief_at(in_units(*p), Vec3::Y, 2.0 * finest).shift.as_dvec3() / units;
+            let Some(number) = *on_crack else { return (DVec3::ZERO, 0.0) };
+            let shift =
+                volume(number).relief_at(in_units(*p), Vec3::Y, 2.0 * finest).shift.as_dvec3() / units;
             let share = share_of(shift.length(), *p, of.outside);
             (shift * share, share as f32)
         })
         .collect();
-    let mut shown: Vec<Option<Shown>> = vec![None; mesh.positions.len()];
+    let mut shown: Vec<Option<(usize, Shown)>> = vec![None; mesh.positions.len()];
     let inside = mesh.triangles.iter().zip(&mesh.faces).zip(&mut mesh.corners).zip(normals);
     for (((triangle, face), corners), normals) in inside {
-        if face.side != Side::Inside {
+        if !face.side.is_crack() {
             continue;
         }
         for (k, v) in triangle.iter().map(|v| *v as usize).enumerate() {
+            let number = number_of(face.side);
             let look = match shown[v] {
-                Some(look) if look.normal == normals[k] => look,
+                Some((known, look)) if known == number && look.normal == normals[k] => look,
                 _ => {
-                    let relief = of.volume.relief_at(in_units(mesh.positions[v]), normals[k], finest);
+                    let volume = volume(number);
+                    let relief = volume.relief_at(in_units(mesh.positions[v]), normals[k], finest);
                     let bent = normals[k] + (relief.normal - normals[k]) * moved[v].1;
-                    let color = of.volume.color_on(&relief);
+                    let color = volume.color_on(&relief);
                     Shown { normal: normals[k], bent: bent.normalize_or(normals[k]), color }
                 }
             };
-            shown[v] = Some(look);
+            shown[v] = Some((number, look));
             (corners[k].normal, corners[k].color) = (look.bent, look.color);
         }
     }
@@ -272,7 +285,7 @@ pub(super) fn smooth_normals(mesh: &PieceMesh) -> Vec<[Vec3; 3]> {
         .collect();
     let mut round: Vec<Vec<u32>> = vec![Vec::new(); mesh.positions.len()];
     for (t, (triangle, _)) in
-        mesh.triangles.iter().zip(&mesh.faces).enumerate().filter(|(_, (_, face))| face.side == Side::Inside)
+        mesh.triangles.iter().zip(&mesh.faces).enumerate().filter(|(_, (_, face))| face.side.is_crack())
     {
         triangle.iter().for_each(|v| round[*v as usize].push(t as u32));
     }

@@ -184,9 +184,9 @@ fn half_cube() -> PieceMesh {
     pairs[0][0].clone()
 }
 
-fn relief_of(volume: Volume, edge: f64, outside: &super::TriangleTree) -> Relief<'_> {
+fn relief_of<'a>(volumes: &'a [Volume], edge: f64, outside: &'a super::TriangleTree) -> Relief<'a> {
     let grid = Grid { level: 5, origin: DVec3::splat(-1.0), h: 2.0 / 32.0 };
-    Relief { volume, grid, edge, outside }
+    Relief { volumes, grid, edge, outside }
 }
 
 #[test]
@@ -194,15 +194,22 @@ fn vertices_are_displaced_as_the_material_says() {
     let mesh = half_cube();
     let volume = params(Material::Plaster, Surface::Planar).interior.volume([200; 3]);
     let outside = outside_of([&mesh].into_iter());
-    let of = relief_of(volume, 0.06, &outside);
+    let all = [volume];
+    let of = relief_of(&all, 0.06, &outside);
     let flat = with_relief(
         &mesh,
-        &Relief { volume: Interior::default().volume([0; 3]), ..relief_of(volume, 0.06, &outside) },
+        &Relief { volumes: &[Interior::default().volume([0; 3])], ..relief_of(&all, 0.06, &outside) },
     );
     let bent = with_relief(&mesh, &of);
     assert_eq!(flat.triangles, bent.triangles, "halving does not depend on the material");
     let none = Interior { relief: 0.0, ..Interior::default() }.volume([200; 3]);
-    assert_eq!(with_relief(&mesh, &Relief { volume: none, ..of }).positions, mesh.positions);
+    assert_eq!(with_relief(&mesh, &Relief { volumes: &[none], ..of }).positions, mesh.positions);
+    let mut later = mesh.clone();
+    let cracks = later.faces.iter_mut().filter(|face| face.side == Side::Inside);
+    cracks.for_each(|face| face.side = Side::Later(1));
+    let later = with_relief(&later, &Relief { volumes: &[none, volume], ..of });
+    assert_eq!(later.positions, bent.positions, "cracks of a later break have the relief of its material");
+    assert_eq!(later.corners, bent.corners);
     let mut far = 0;
     for (triangle, face) in bent.triangles.iter().zip(&bent.faces) {
         let corners = triangle.map(|v| bent.positions[v as usize]);

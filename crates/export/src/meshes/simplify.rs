@@ -48,8 +48,7 @@ pub fn simplify(mesh: &PieceMesh, error: f64) -> Option<PieceMesh> {
 #[must_use]
 pub fn simplify_outside(mesh: &PieceMesh, error: f64) -> Option<PieceMesh> {
     let mut kept = vec![false; mesh.positions.len()];
-    for (triangle, _) in mesh.triangles.iter().zip(&mesh.faces).filter(|(_, face)| face.side == Side::Inside)
-    {
+    for (triangle, _) in mesh.triangles.iter().zip(&mesh.faces).filter(|(_, face)| face.side.is_crack()) {
         triangle.iter().for_each(|v| kept[*v as usize] = true);
     }
     simplified(mesh, error, &kept, true)
@@ -105,7 +104,7 @@ fn keep_near(mesh: &PieceMesh, simpler: &PieceMesh, wrong: &[u32], round: f64, k
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Point {
     position: u32,
-    material: Option<u32>,
+    side: Side,
     beyond: Option<u32>,
     uv: [[u32; 2]; 2],
 }
@@ -125,13 +124,11 @@ impl Points {
         let mut out = Self { points: Vec::new(), corners: Vec::new(), indices: Vec::new() };
         for ((triangle, face), corners) in mesh.triangles.iter().zip(&mesh.faces).zip(&mesh.corners) {
             for (position, corner) in triangle.iter().zip(corners) {
-                let (material, uv) = match face.side {
-                    Side::Outside { material } => {
-                        (Some(material), [corner.uv, corner.uv2].map(|uv| uv.map(f32::to_bits)))
-                    }
-                    Side::Inside => (None, [[0; 2]; 2]),
+                let uv = match face.side.is_crack() {
+                    true => [[0; 2]; 2],
+                    false => [corner.uv, corner.uv2].map(|uv| uv.map(f32::to_bits)),
                 };
-                let point = Point { position: *position, material, beyond: face.beyond, uv };
+                let point = Point { position: *position, side: face.side, beyond: face.beyond, uv };
                 let index = *known.entry(point).or_insert_with(|| {
                     out.points.push(point);
                     out.corners.push(Vec::new());
@@ -199,7 +196,7 @@ impl Points {
             let [a, b, c] = points.map(|point| mesh.positions[point.position as usize]);
             let normal = (b - a).cross(c - a).normalize_or(DVec3::Y).as_vec3();
             let [first, ..] = points;
-            let side = first.material.map_or(Side::Inside, |material| Side::Outside { material });
+            let side = first.side;
             out.triangles.push(points.map(|point| {
                 let new = &mut used[point.position as usize];
                 if *new == u32::MAX {
@@ -217,7 +214,7 @@ impl Points {
                 let plain = Corner { normal, color: [0; 3], uv: [0.0; 2], uv2: [0.0; 2] };
                 let corner = likest.copied().unwrap_or(plain);
                 let at = mesh.positions[self.points[i as usize].position as usize];
-                let uv = if side == Side::Inside { world_uv(at, normal) } else { corner.uv };
+                let uv = if side.is_crack() { world_uv(at, normal) } else { corner.uv };
                 Corner { uv, ..corner }
             }));
         }
@@ -265,7 +262,7 @@ mod tests {
         assert!(simpler.triangles.len() * 2 < mesh.triangles.len());
         for (triangle, face) in simpler.triangles.iter().zip(&simpler.faces) {
             let above = triangle.iter().all(|v| simpler.positions[*v as usize].y > middle - octree.grid.h);
-            assert!(face.side != Side::Inside || above);
+            assert!(!face.side.is_crack() || above);
         }
     }
 
@@ -293,7 +290,7 @@ mod tests {
         assert!(after.holds() && (after.volume / before.volume - 1.0).abs() <= OUTSIDE_VOLUME_MOVED);
         // The crack faces by the bits of their corners, in any order.
         let cracks = |mesh: &PieceMesh| {
-            let inside = mesh.triangles.iter().zip(&mesh.faces).filter(|(_, face)| face.side == Side::Inside);
+            let inside = mesh.triangles.iter().zip(&mesh.faces).filter(|(_, face)| face.side.is_crack());
             let mut all: Vec<_> = inside
                 .map(|(t, _)| {
                     let mut corners = t.map(|v| mesh.positions[v as usize].to_array().map(f64::to_bits));
@@ -305,7 +302,7 @@ mod tests {
             all
         };
         assert_eq!(cracks(&simpler), cracks(&mesh));
-        let outside = |mesh: &PieceMesh| mesh.faces.iter().filter(|face| face.side != Side::Inside).count();
+        let outside = |mesh: &PieceMesh| mesh.faces.iter().filter(|face| !face.side.is_crack()).count();
         assert!(outside(&simpler) * 2 < outside(&mesh), "{} of {}", outside(&simpler), outside(&mesh));
         for (triangle, corners) in simpler.triangles.iter().zip(&simpler.corners) {
             for (v, corner) in triangle.iter().zip(corners) {

@@ -70,7 +70,7 @@ pub fn voxels(octree: &Octree) -> PieceMesh {
             mesh.faces.push(Face { side, beyond: None });
             mesh.corners.push(triangle.map(|i| {
                 let at = mesh.positions[i as usize];
-                let uv = if side == Side::Inside { world_uv(at, normal) } else { [0.0; 2] };
+                let uv = if side.is_crack() { world_uv(at, normal) } else { [0.0; 2] };
                 Corner { normal, color: leaf.rgb(), uv, uv2: [0.0; 2] }
             }));
         }

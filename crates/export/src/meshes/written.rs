@@ -111,7 +111,7 @@ pub struct CrackDistance {
 impl CrackDistance {
     /// The crack faces of `mesh`.
     pub fn of(mesh: &PieceMesh) -> Self {
-        let inside = mesh.triangles.iter().zip(&mesh.faces).filter(|(_, face)| face.side == Side::Inside);
+        let inside = mesh.triangles.iter().zip(&mesh.faces).filter(|(_, face)| face.side.is_crack());
         let triangles: Vec<[u32; 3]> = inside.map(|(t, _)| *t).collect();
         let at = |i: u32| mesh.positions[i as usize];
         let (mut flat, mut rest) = (Vec::new(), Vec::new());
@@ -133,7 +133,7 @@ impl CrackDistance {
     fn of_mesh(mesh: &PieceMesh) -> Vec<f32> {
         let mut distances = Self::of(mesh).of_points(&mesh.positions);
         // Points of crack faces lie on them, whatever is rounded.
-        for (t, _) in mesh.triangles.iter().zip(&mesh.faces).filter(|(_, face)| face.side == Side::Inside) {
+        for (t, _) in mesh.triangles.iter().zip(&mesh.faces).filter(|(_, face)| face.side.is_crack()) {
             t.iter().for_each(|i| distances[*i as usize] = 0.0);
         }
         distances
@@ -480,14 +480,15 @@ pub(super) fn tangent(axis: Vec3, normal: Vec3) -> Vec3 {
     (axis - normal * normal.dot(axis)).normalize_or(normal.any_orthonormal_vector())
 }
 
-/// The parts of a mesh: the outside's in the order of their materials, then the inside. `beyond` numbers what is beyond each
-/// triangle; it may be empty.
+/// The parts of a mesh: the outside's in the order of their materials, then the inside, that of the first break before others.
+/// `beyond` numbers what is beyond each triangle; it may be empty.
 #[must_use]
 pub fn primitives(mesh: &WrittenMesh, beyond: &[i32]) -> Vec<Primitive> {
     let mut sides: Vec<Side> = mesh.faces.iter().map(|face| face.side).collect();
     let order = |side: &Side| match side {
-        Side::Outside { material } => *material,
-        Side::Inside => u32::MAX,
+        Side::Outside { material } => (false, *material),
+        Side::Inside => (true, 0),
+        Side::Later(number) => (true, u32::from(*number)),
     };
     sides.sort_unstable_by_key(order);
     sides.dedup();
@@ -499,7 +500,7 @@ pub fn primitives(mesh: &WrittenMesh, beyond: &[i32]) -> Vec<Primitive> {
     for (t, ((triangle, face), corners)) in
         mesh.triangles.iter().zip(&mesh.faces).zip(&mesh.corners).enumerate()
     {
-        let axis = mesh.axes.get(t).filter(|_| face.side == Side::Inside);
+        let axis = mesh.axes.get(t).filter(|_| face.side.is_crack());
         let Ok(at) = sides.binary_search_by_key(&order(&face.side), order) else { continue };
         let (part, known) = (&mut parts[at], &mut known[at]);
         for (point, corner) in triangle.iter().zip(corners) {
@@ -521,7 +522,7 @@ pub fn primitives(mesh: &WrittenMesh, beyond: &[i32]) -> Vec<Primitive> {
                 part.cell_beyond.push(face.beyond.map_or(-1.0, |cell| cell as f32));
                 part.beyond.extend(beyond.get(t).map(|piece| *piece as f32));
                 part.crack_distance.push(match face.side {
-                    Side::Inside => 0.0,
+                    Side::Inside | Side::Later(_) => 0.0,
                     Side::Outside { .. } => distances[*point as usize],
                 });
                 part.positions.len() as u32 - 1

@@ -46,7 +46,7 @@ pub fn pieces_beyond(what: &Assembly, watch: &Watch) -> Result<Vec<Vec<i32>>, Ex
         for (id, mesh) in &meshes {
             let unknown = mesh.faces.iter().map(|face| match face.side {
                 Side::Outside { .. } => OUTSIDE,
-                Side::Inside => NO_PIECE,
+                Side::Inside | Side::Later(_) => NO_PIECE,
             });
             all[*id] = unknown.collect();
         }

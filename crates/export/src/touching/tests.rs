@@ -340,6 +340,7 @@ fn what_is_whole_or_of_another_object_has_nothing_beyond_it() {
         cell: None,
         parent: None,
         generation: 0,
+        insides: Default::default(),
         called: None,
     };
     let beyond = pieces_beyond(&Assembly::new(vec![whole], None), &watch()).unwrap();

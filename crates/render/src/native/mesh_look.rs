@@ -72,7 +72,7 @@ pub(super) fn mesh_look(
         normal = -normal;
     }
     let look = Look { normal, color: color * color };
-    MeshLook { look, is_inside: side == Side::Inside, triangle: stored.index, light }
+    MeshLook { look, is_inside: side.is_crack(), triangle: stored.index, light }
 }
 
 fn rgb([r, g, b]: [u8; 3]) -> Vec3 {

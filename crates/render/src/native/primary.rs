@@ -9,11 +9,17 @@ use super::{
         NO_LEAF, Scene, point_through, smoothstep, vector_through,
     },
     seams::{CELL_NONE, nearest_cell, seam_at},
-    surface::{Blends, Surface, UNKNOWN_INSIDE, color_of, inside_look},
+    surface::{Blends, Surface, UNKNOWN_INSIDE, color_of, inside_look, painter_of},
     wide::{cut_of, has_cut, normal_of},
 };
 use crate::geometry::simd::F32x8;
-use crate::{effects::glow_word, fracture::Material, surfaces::HitData, svo::pack_normal, tables::BodyData};
+use crate::{
+    effects::glow_word,
+    fracture::{Material, Volume},
+    surfaces::HitData,
+    svo::pack_normal,
+    tables::BodyData,
+};
 
 /// Grain size of material volumes, units (2^14 per grid side); if a pixel covers more grains, the voxels' colours are
 /// used.
@@ -23,6 +29,8 @@ const CAP: Vec3 = Vec3::new(0.34, 0.36, 0.40);
 /// Cosine beyond which a leaf of the original surface is seen from behind. A sheet thinner than a voxel has a normal of
 /// either side; a closed surface's normals lean away from the camera by less.
 const BACK: f32 = 0.3;
+/// How far below a hit the cell of its voxel is looked up, voxels: a hit may lie on the cell's side.
+const INWARD: f32 = 1e-3;
 const BODY_KEPT: u32 = 1 << 26;
 const BODY_HOVERED: u32 = 1 << 27;
 const BODY_BARE: u32 = 1 << 29;
@@ -76,8 +84,6 @@ pub(super) fn appearance<L: F32x8>(
     if leaf.is_some() {
         is_crack = own.crack() || hit.cut;
     }
-    let material = body.interior.0[0] >> 24;
-    let has_gloss = [Material::Porcelain, Material::Glass].iter().any(|of| *of as u32 == material);
     let pixel = frame.pixel_cone * distance;
     // Width of a pixel, voxels.
     let mut pixel_voxels = pixel / body.voxel;
@@ -98,6 +104,23 @@ pub(super) fn appearance<L: F32x8>(
             surface.normal = -surface.normal;
         }
     }
+    // What cracks show here: of a piece that broke more than once, the material of the break that made this one.
+    let mut shown = body.interior;
+    if is_crack && cap.is_none() && body.later[0] != Volume::default() {
+        if mesh.is_some() {
+            shown = Volume::default();
+        } else if leaf.is_some() {
+            let cell = (point + d * (INWARD / d.length())).floor().as_ivec3();
+            // At a rim the voxel has the colour of the original surface.
+            let painted = match own.crack() {
+                true => None,
+                false => blends.crack_near((hit.body, body, tree), surface.normal, point),
+            };
+            shown = painter_of(body, painted.unwrap_or((own.rgb(), cell)));
+        }
+    }
+    let material = shown.0[0] >> 24;
+    let has_gloss = [Material::Porcelain, Material::Glass].iter().any(|of| *of as u32 == material);
     let units = (1u32 << (14 - body.level)) as f32;
     // Share of the colours of single grains that pixels of this size can show.
     let fine = 1.0 - smoothstep(0.4, 1.2, pixel_voxels * units / GRAIN);
@@ -105,7 +128,7 @@ pub(super) fn appearance<L: F32x8>(
     let mut bent = smooth;
     let mut inside = Vec3::ZERO;
     if is_crack {
-        (inside, bent) = inside_look(body, point * units, smooth, pixel_voxels * units);
+        (inside, bent) = inside_look(&shown, point * units, smooth, pixel_voxels * units);
         if mesh.is_none() || cap.is_some() && material != 0 {
             surface.color = inside;
         }

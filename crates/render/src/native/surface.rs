@@ -13,6 +13,7 @@ use super::{
 };
 use crate::geometry::simd::F32x8;
 use crate::{
+    fracture::{Insides, Volume},
     svo::{LeafColor, MAX_LEVEL},
     tables::BodyData,
 };
@@ -35,15 +36,22 @@ pub(super) fn color_of(leaf: LeafColor) -> Vec3 {
     c * c
 }
 
-/// Interior colour (as from [`color_of`]) and normal of the body at a point (2^14 units a grid side) of a crack face with
+/// Interior colour (as from [`color_of`]) and normal of a volume at a point (2^14 units a grid side) of a crack face with
 /// the unit normal `normal`, as far as pixels of `finest` units can show them.
-pub(super) fn inside_look(body: &BodyData, point: Vec3, normal: Vec3, finest: f32) -> (Vec3, Vec3) {
-    let volume = &body.interior;
+pub(super) fn inside_look(volume: &Volume, point: Vec3, normal: Vec3, finest: f32) -> (Vec3, Vec3) {
     if volume.0[0] >> 24 == 0 {
         return (UNKNOWN_INSIDE, normal);
     }
     let relief = volume.relief_at(point, normal, finest);
     (color_of(LeafColor::new(volume.color_on(&relief), false, 0.0)), relief.normal)
+}
+
+/// The volume of a body that painted the crack voxel `cell` in the colour `rgb`.
+pub(super) fn painter_of(body: &BodyData, (rgb, cell): ([u8; 3], IVec3)) -> Volume {
+    let edge = 1i32 << (14 - body.level);
+    let insides = Insides { first: body.interior, later: body.later };
+    let number = insides.painter_of(&[(rgb, (cell * edge + edge / 2).to_array())]);
+    insides.all().nth(number).unwrap_or_default()
 }
 
 /// The leaves of eight cells round a grid point, unpacked: lane i holds the cell in octant i.
@@ -143,6 +151,24 @@ impl Blends {
             normal: Vec3::from(each_axis!(k: blend(facing[k], normal[k]))),
             color: Vec3::from(each_axis!(k: blend(own.color[k], color[k]))),
         }
+    }
+
+    /// Of the crack leaves in the eight cells round a point, the colour and the cell of the one that faces most as `facing`.
+    pub fn crack_near(
+        &mut self,
+        of: (u32, &BodyData, &Tree<'_>),
+        facing: Vec3,
+        point: Vec3,
+    ) -> Option<([u8; 3], IVec3)> {
+        let last = (1i32 << of.1.level) - 2;
+        let base = (point - 0.5).floor().as_ivec3().clamp(IVec3::ZERO, IVec3::splat(last));
+        let near = self.around(of, base.to_array());
+        let along = |k: usize| Vec3::new(near.normal[0][k], near.normal[1][k], near.normal[2][k]).dot(facing);
+        let cracks = (0..LANES).filter(|k| near.cracks >> k & 1 == 1).map(|k| (along(k), k));
+        let (_, k) = cracks.reduce(|best, other| if other.0 > best.0 { other } else { best })?;
+        let rgb = [0, 1, 2].map(|channel: usize| (near.color[channel][k].sqrt() * 255.0).round() as u8);
+        let octant = IVec3::new(k as i32 & 1, k as i32 >> 1 & 1, k as i32 >> 2);
+        Some((rgb, base + octant))
     }
 
     /// The leaves in the eight cells from `base` on.

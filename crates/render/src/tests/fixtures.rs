@@ -196,6 +196,7 @@ impl Stage {
             selected: false,
             mark: None,
             interior: Volume::default(),
+            later: Default::default(),
         });
         self.bodies.len() - 1
     }
@@ -238,6 +239,7 @@ impl Stage {
                 selected: i == 1,
                 mark: None,
                 interior: Volume::default(),
+                later: Default::default(),
             });
         }
         broken.forest

@@ -52,6 +52,7 @@ fn halves(by: By) -> Option<Stage> {
             selected: false,
             mark: None,
             interior: Volume::default(),
+            later: Default::default(),
         });
     }
     assert_eq!(stage.bodies.len(), 2);

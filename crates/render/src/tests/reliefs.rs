@@ -1,13 +1,13 @@
 //! Crack faces with the relief of their material: the passes against the cores, and both against the definition.
 
-use glam::Vec3;
+use glam::{Quat, Vec3};
 
-use super::fixtures::{By, Stage, Taken, altered};
+use super::fixtures::{By, Stage, Taken, altered, rounded_box};
 use crate::{
     Camera, RenderOptions,
     fracture::{Interior, Material, Volume},
     gpu::Kernel,
-    svo::unpack_normal,
+    svo::{Forest, LeafColor, morton, unpack_normal},
 };
 
 /// Bytes of a colour that count as equal, and the cosine of normals.
@@ -115,4 +115,62 @@ fn only_crack_faces_have_a_relief() {
     let of_cracks = cracks.iter().filter(|is_crack| **is_crack).count();
     assert_eq!(count(false), 0);
     assert!(2 * count(true) > of_cracks, "{} of {of_cracks}", count(true));
+}
+
+/// A box half of whose voxels are cracks, painted by two breaks: below the middle by the first, above it by the second.
+fn broken_twice(by: By, volumes: [Volume; 2]) -> Option<(Stage, Forest)> {
+    let mut stage = Stage::drawn_by(by)?;
+    let mut forest = rounded_box(6);
+    for (key, color) in forest.leaves.keys.iter().zip(&mut forest.leaves.colors) {
+        let cell = morton::decode(key);
+        if color.crack() {
+            let rgb = volumes[usize::from(cell[1] >= 32)].color_at(cell.map(|v| v as i32 * 256 + 128));
+            *color = LeafColor::new(rgb, true, color.offset());
+        }
+    }
+    stage.add(&forest, 2.0, Quat::IDENTITY, Vec3::ZERO);
+    stage.size = [120, 90];
+    Some((stage, forest))
+}
+
+/// Each crack face of a piece that broke twice has the relief of the break that made it.
+#[test]
+fn every_crack_shows_the_material_of_its_own_break() {
+    let volumes = [volume(Material::Plain, 0.0), volume(Material::Stone, 1.0)];
+    let Some((mut stage, forest)) = broken_twice(By::Native, volumes) else { return };
+    let none = Volume::default();
+    let (mut count, mut odd, mut odd_without, mut apart) = (0, 0, 0, 0);
+    for yaw in [-1.2, 0.4, 2.0, 3.6] {
+        stage.camera = Camera { target: Vec3::ZERO, distance: 2.6, yaw, ..Camera::default() };
+        let mut frame = |by: By, first: Volume, second: Volume| {
+            stage.by = by;
+            (stage.bodies[0].interior, stage.bodies[0].later) = (first, [second, none, none]);
+            stage.frame(0)
+        };
+        let alone = volumes.map(|of| frame(By::Native, of, none));
+        let [mixed, passes] = [By::Native, By::Passes].map(|by| frame(by, volumes[0], volumes[1]));
+        let crack = |i: usize| {
+            let leaf = mixed.hits[i].leaf as usize;
+            let is_crack = forest.leaves.colors.get(leaf).is_some_and(|color| color.crack());
+            is_crack.then(|| usize::from(morton::decode(forest.leaves.keys.at(leaf))[1] >= 32))
+        };
+        let cracks: Vec<Option<usize>> =
+            (0..mixed.hits.len()).map(|i| (mixed.hits[i].body == 0).then(|| crack(i)).flatten()).collect();
+        let alike = |a: &Taken, b: &Taken, i: usize| {
+            let [a, b] = [a, b].map(|of| unpack_normal(of.hits[i].normal));
+            a.dot(b) >= SAME_DIRECTION
+        };
+        for (i, number) in cracks.iter().enumerate().filter_map(|(i, number)| Some((i, (*number)?))) {
+            count += 1;
+            odd += usize::from(!alike(&mixed, &alone[number], i));
+            odd_without += usize::from(!alike(&alone[0], &alone[number], i));
+        }
+        let is_crack: Vec<bool> = cracks.iter().map(Option::is_some).collect();
+        apart += compared(&passes, &mixed, &is_crack).1;
+    }
+    println!("of {count} pixels {odd} show another break, {apart} differ between passes and cores");
+    assert!(count > 500, "only {count} pixels show a crack");
+    assert!(odd as f64 <= ODD_PIXELS * count as f64, "{odd} of {count}");
+    assert!(apart as f64 <= ODD_PIXELS * count as f64, "{apart} of {count}");
+    assert!(5 * odd_without > count, "with one material alone {odd_without} of {count} would be wrong");
 }

@@ -138,6 +138,7 @@ pub fn body(shape: Shape, rotation: Quat, to: Vec3, id: u32) -> RenderBody {
         selected: false,
         mark: None,
         interior: Volume::default(),
+        later: Default::default(),
     }
 }
 

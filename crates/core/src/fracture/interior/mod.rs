@@ -4,6 +4,7 @@
 //! in `volume` and `relief` turn into a colour and a displacement of cracks at every point of the grid.
 
 mod clay;
+mod insides;
 mod paint;
 mod relief;
 #[cfg(test)]
@@ -12,6 +13,7 @@ mod relief_tests;
 mod tests;
 mod volume;
 
+pub use insides::{Insides, LATER};
 pub(in crate::fracture) use paint::{Painter, VolumeGrid};
 pub use relief::{RELIEFS, Relief};
 
@@ -51,8 +53,8 @@ crate::names! { Material:
     Concrete = "concrete", Brick = "brick", Plaster = "plaster", Wood = "wood", Plain = "plain",
 }
 
-/// The inside of an object.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+/// The material that a break opens.
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Interior {
     /// Kind.
@@ -66,6 +68,17 @@ pub struct Interior {
     pub seed: u32,
     /// How far grains, fibres and ripples bend cracks, [`RELIEFS`]; 1 is usual for the material, 0 leaves faces smooth.
     pub relief: f64,
+    /// Whether a file named no material, so that a blow of its scene opens that of the body. It has no meaning elsewhere and
+    /// makes no difference to equality.
+    #[serde(skip)]
+    pub is_left_out: bool,
+}
+
+impl PartialEq for Interior {
+    fn eq(&self, other: &Self) -> bool {
+        let values = |one: &Self| (one.material, one.color, one.scale, one.seed, one.relief);
+        values(self) == values(other)
+    }
 }
 
 /// Allowed values of [`Interior::scale`].
@@ -73,7 +86,7 @@ pub const SCALES: std::ops::RangeInclusive<f64> = 0.1..=10.0;
 
 impl Default for Interior {
     fn default() -> Self {
-        Self { material: Material::Clay, color: None, scale: 1.0, seed: 1, relief: 1.0 }
+        Self { material: Material::Clay, color: None, scale: 1.0, seed: 1, relief: 1.0, is_left_out: false }
     }
 }
 
@@ -100,6 +113,12 @@ impl Volume {
     #[must_use]
     pub fn is_glass(&self) -> bool {
         self.material() == Material::Glass as u32
+    }
+
+    /// Its material, if it has one.
+    #[must_use]
+    pub fn kind(&self) -> Option<Material> {
+        Material::ALL.into_iter().find(|material| *material as u32 == self.material())
     }
 
     /// Number of its [`Material`]; 0 is none.

@@ -112,8 +112,7 @@ impl Volume {
     }
 
     fn known_material(&self) -> Material {
-        let known = Material::ALL.into_iter().find(|material| *material as u32 == self.material());
-        known.unwrap_or(Material::Plain)
+        self.kind().unwrap_or(Material::Plain)
     }
 }
 

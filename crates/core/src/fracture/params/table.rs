@@ -22,6 +22,15 @@ fn is_usual_spread(spread: &f64) -> bool {
     *spread == SPREAD_OF_CHIPS
 }
 
+/// What a file says that names no material.
+fn left_out() -> Interior {
+    Interior { is_left_out: true, ..Interior::default() }
+}
+
+fn is_left_out(interior: &Interior) -> bool {
+    interior.is_left_out && *interior == Interior::default()
+}
+
 /// Parameters of one fracture.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -96,6 +105,7 @@ pub struct FractureParams {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub paint: Vec<Dab>,
     /// What crack faces show.
+    #[serde(default = "left_out", skip_serializing_if = "is_left_out")]
     pub interior: Interior,
     /// The smallest piece; `None`: every piece stays.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -304,6 +304,7 @@ fn voxels() -> Assembly {
         cell: None,
         parent: None,
         generation: 1,
+        insides: Default::default(),
         called: None,
     };
     Assembly { pieces: vec![piece], ..Assembly::default() }

@@ -50,7 +50,7 @@ pub fn write(out: &mut impl Write, what: &Assembly, used: &Used) -> std::io::Res
         if let Some((number, own)) = own_material(what, *object, Some(*side)) {
             let file = |of: MapUse| used.names.file(*object, number, of);
             write_own(out, name, own, &file)?;
-        } else if *side == Side::Inside && what.maps.contains_key(object) {
+        } else if side.is_crack() && what.maps.contains_key(object) {
             write_baked(out, name, &what.inside_name(*object), is_clear)?;
         } else {
             write_painted(out, name, roughness(what, *object, Some(*side)), is_clear)?;

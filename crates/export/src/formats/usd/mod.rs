@@ -413,6 +413,7 @@ mod tests {
             cell: Some(4),
             parent: None,
             generation: 1,
+            insides: Default::default(),
             called: None,
         }
     }

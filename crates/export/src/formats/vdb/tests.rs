@@ -131,6 +131,7 @@ fn written(format: &FormatEntry, shapes: &[(&str, u32)], target: Option<Target>)
         cell: None,
         parent: None,
         generation: 0,
+        insides: Default::default(),
         called: None,
     });
     let mut what = Assembly { pieces: pieces.collect(), ..Assembly::default() };

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use glam::{DVec2, DVec3};
 
-use crate::meshes::{PieceMesh, Side};
+use crate::meshes::PieceMesh;
 
 /// Least cosine between the normal of a triangle and the axis of its chart.
 const LEAST_COSINE: f64 = 0.3;
@@ -137,7 +137,7 @@ struct Links {
 impl Links {
     /// Links over edges that two crack triangles towards the same cell have in common.
     fn of(mesh: &PieceMesh) -> Self {
-        let is_left: Vec<bool> = mesh.faces.iter().map(|face| face.side == Side::Inside).collect();
+        let is_left: Vec<bool> = mesh.faces.iter().map(|face| face.side.is_crack()).collect();
         let mut sides = Vec::new();
         for (t, triangle) in (0u32..).zip(&mesh.triangles).filter(|(t, _)| is_left[*t as usize]) {
             sides.extend((0..3).map(|k| {

@@ -88,13 +88,13 @@ fn encoded(size: u32, kind: png::ColorType, bytes: &[u8]) -> Result<Vec<u8>, png
 }
 
 /// The crack faces of an object in textures whose texels are at least `texel` m wide, and the meshes of its pieces with
-/// texture coordinates there; `None` if it has no crack faces.
+/// texture coordinates there; `None` if it has no crack faces. `volumes` are its material and those of later breaks.
 ///
 /// # Errors
 /// [`ExportError::Cancelled`], [`ExportError::Memory`], [`ExportError::Format`] if there are too many charts.
 pub fn bake(
     pieces: &[Cracked],
-    volume: Volume,
+    volumes: &[Volume],
     texel: f64,
     watch: &Watch,
 ) -> Result<Option<(Maps, Vec<WrittenMesh>)>, ExportError> {
@@ -113,7 +113,7 @@ pub fn bake(
         all.iter().enumerate().flat_map(|(piece, charts)| charts.iter().map(move |chart| (piece, chart)));
     let placed = |((piece, chart), corner): (_, &[u32; 2])| Placed { piece, chart, corner: *corner };
     let placed: Vec<Placed<'_>> = numbered.zip(&atlas.corners).map(placed).collect();
-    let texels = Texels::of(pieces, &placed, (&atlas, volume), watch)?;
+    let texels = Texels::of(pieces, &placed, (&atlas, volumes), watch)?;
     let maps = Maps::of(&texels, atlas.size, atlas.texel)?;
     let of_pieces: Vec<&[Placed<'_>]> = placed.chunk_by(|a, b| a.piece == b.piece).collect();
     let meshes = pieces.par_iter().enumerate().map(|(number, piece)| {

@@ -68,7 +68,7 @@ fn both(what: &Assembly, id: usize) -> [PieceMesh; 2] {
     let written = PieceMesh::clone(what.mesh(id).mesh());
     let edge = what.handover.relief_edge * what.pieces[id].voxel();
     let fine =
-        (edge > 0.0).then(|| halved(&what.mesh_without_relief(id), &what.insides[&None], edge)).flatten();
+        (edge > 0.0).then(|| halved(&what.mesh_without_relief(id), &[what.insides[&None]], edge)).flatten();
     let flat = fine.unwrap_or_else(|| written.clone());
     [written, flat]
 }

@@ -17,7 +17,7 @@ use crate::{
     fracture::{Volume, interior::dye},
     meshes::{
         PieceMesh,
-        relief::{halved, outside_of, share_of, smooth_normals, units_per_metre},
+        relief::{halved, number_of, outside_of, share_of, smooth_normals, units_per_metre},
         written::{TriangleTree, tangent},
     },
     svo::Grid,
@@ -39,16 +39,16 @@ pub struct Cracked {
 }
 
 impl Cracked {
-    /// A piece whose mesh is `written`. If its crack faces have `relief`, of a material and with edges of this length (m),
+    /// A piece whose mesh is `written`. If its crack faces have `relief`, of materials and with edges of this length (m),
     /// `before` is its mesh without relief.
     #[must_use]
     pub fn new(
         written: &Arc<PieceMesh>,
         before: &PieceMesh,
-        relief: Option<(&Volume, f64)>,
+        relief: Option<(&[Volume], f64)>,
         grid: Grid,
     ) -> Self {
-        let fine = relief.and_then(|(volume, edge)| halved(before, volume, edge));
+        let fine = relief.and_then(|(volumes, edge)| halved(before, volumes, edge));
         let flat = fine.map_or_else(|| Arc::clone(written), Arc::new);
         Self { written: Arc::clone(written), flat, grid }
     }
@@ -116,10 +116,10 @@ impl Texels {
     pub fn of(
         pieces: &[Cracked],
         charts: &[Placed<'_>],
-        (atlas, volume): (&Atlas, Volume),
+        (atlas, volumes): (&Atlas, &[Volume]),
         watch: &Watch,
     ) -> Result<Self, ExportError> {
-        let [r, g, b] = volume.base();
+        let [r, g, b] = volumes.first().copied().unwrap_or_default().base();
         let count = (atlas.size as usize).pow(2);
         let mut all = Self {
             color: vec![[r, g, b, 255]; count],
@@ -129,7 +129,7 @@ impl Texels {
         };
         let outside = outside_of(pieces.iter().map(|piece| &*piece.flat));
         let looks: Vec<Look<'_>> =
-            pieces.par_iter().map(|piece| Look::of(piece, volume, atlas.texel, &outside)).collect();
+            pieces.par_iter().map(|piece| Look::of(piece, volumes, atlas.texel, &outside)).collect();
         for (i, some) in charts.chunks(AT_ONCE).enumerate() {
             watch.at(i * AT_ONCE, charts.len())?;
             let shown: Vec<Vec<Option<Shown>>> = some
@@ -218,7 +218,7 @@ fn spots(placed: &Placed<'_>, mesh: &PieceMesh, texel: f64) -> Vec<Spot> {
 /// Everything that the look of a piece's crack faces depends on.
 struct Look<'a> {
     piece: &'a Cracked,
-    volume: Volume,
+    volumes: &'a [Volume],
     normals: Vec<[Vec3; 3]>,
     units: f64,
     /// Side of a texel, units.
@@ -228,10 +228,10 @@ struct Look<'a> {
 }
 
 impl<'a> Look<'a> {
-    fn of(piece: &'a Cracked, volume: Volume, texel: f64, outside: &'a TriangleTree) -> Self {
+    fn of(piece: &'a Cracked, volumes: &'a [Volume], texel: f64, outside: &'a TriangleTree) -> Self {
         let units = units_per_metre(&piece.grid);
         let finest = (texel * units) as f32;
-        Self { piece, volume, normals: smooth_normals(&piece.flat), units, finest, outside }
+        Self { piece, volumes, normals: smooth_normals(&piece.flat), units, finest, outside }
     }
 
     /// What a point shows in a chart with this u axis.
@@ -244,7 +244,9 @@ impl<'a> Look<'a> {
         let mixed = |all: [Vec3; 3]| (0..3).map(|k| all[k] * weights[k]).sum::<Vec3>();
         let point: DVec3 = (0..3).map(|k| corners[k] * f64::from(weights[k])).sum();
         let base = mixed(self.normals[t]).normalize_or(self.normals[t][0]);
-        let relief = self.volume.relief_at(((point - grid.origin) * self.units).as_vec3(), base, self.finest);
+        let number = number_of(flat.faces[t].side);
+        let volume = self.volumes.get(number).or(self.volumes.first())?;
+        let relief = volume.relief_at(((point - grid.origin) * self.units).as_vec3(), base, self.finest);
         // As for geometry: the whole object keeps its outside. What vertices have moved already is not told again.
         let whole = relief.shift.as_dvec3() / self.units;
         let whole = whole * share_of(whole.length(), point, self.outside);
@@ -254,11 +256,11 @@ impl<'a> Look<'a> {
         let normal = mixed(shading).normalize_or(shading[0]);
         let along = tangent(axis, normal);
         let bent = [along, normal.cross(along), normal].map(|to| relief.normal.dot(to));
-        let color = self.volume.color_on(&relief);
+        let color = volume.color_on(&relief);
         Some(Shown {
-            color: if self.volume.is_glass() { dye(color) } else { color },
+            color: if volume.is_glass() { dye(color) } else { color },
             normal: bent.map(|n| byte(0.5 + 0.5 * n)),
-            roughness: byte(self.volume.roughness_on(&relief)),
+            roughness: byte(volume.roughness_on(&relief)),
             height: (whole - moved).dot(base.as_dvec3()) as f32,
         })
     }

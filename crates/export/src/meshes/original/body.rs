@@ -262,7 +262,7 @@ pub fn imported(surface: Result<PieceMesh, NoSurface>, grid: &Grid) -> Result<Bo
 #[must_use]
 pub fn of_solid(solid: &SolidMesh) -> Arc<PieceMesh> {
     let surface = solid.surface();
-    if !surface.faces.iter().any(|face| face.side == Side::Inside) {
+    if !surface.faces.iter().any(|face| face.side.is_crack()) {
         return Arc::clone(surface);
     }
     let farthest = surface.positions.iter().fold(0.0, |most: f64, p| most.max(p.abs().max_element()));
@@ -343,7 +343,7 @@ mod tests {
         assert!(after.holds() && (after.volume - 1.0).abs() < 1e-6, "{after:?}");
         assert_eq!(mesh.triangles.len(), solid.surface().triangles.len() - 2);
         assert_eq!(mesh.corners.len(), mesh.triangles.len());
-        assert_eq!(mesh.faces.iter().filter(|face| face.side == Side::Inside).count(), 4);
+        assert_eq!(mesh.faces.iter().filter(|face| face.side.is_crack()).count(), 4);
     }
 
     #[test]

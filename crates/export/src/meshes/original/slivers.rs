@@ -485,7 +485,7 @@ mod tests {
         let after = check(&body);
         assert!(after.holds() && (after.volume / before.volume - 1.0).abs() < 1e-9, "{after:?}");
         assert!(body.solid.triangles.iter().all(|t| height(&body.solid, *t).high > SHORTEST));
-        let inside: Vec<usize> = (0..6).filter(|t| body.faces[*t].side == Side::Inside).collect();
+        let inside: Vec<usize> = (0..6).filter(|t| body.faces[*t].side.is_crack()).collect();
         assert_eq!(inside.len(), 2, "what the cap showed is gone");
         for (t, shown) in inside.iter().flat_map(|t| body.solid.triangles[*t].iter().zip(body.corners[*t])) {
             let expected = if *t == 2 { 0.5 } else { *t as f32 };

@@ -113,13 +113,16 @@ impl Edges {
     }
 }
 
+/// Lower end, upper end, whether it is traversed from the upper end, and three times the triangle and the corner that it
+/// starts at.
+type Side = (u32, u32, bool, u32);
+
 /// Sides of triangles that one thread sorts and pairs at a time.
 const RUN: usize = 1 << 14;
 
-/// The sides of triangles in order: lower end, upper end, whether it is traversed from the upper end, and three times the
-/// triangle and the corner that it starts at. And where runs of about [`RUN`] sides begin and end, between two lower ends.
+/// The sides of triangles in order. And where runs of about [`RUN`] sides begin and end, between two lower ends.
 /// Sides of one lower end are counted first, since they are few to sort.
-fn sorted_sides(triangles: &[[u32; 3]]) -> (Vec<(u32, u32, bool, u32)>, Vec<usize>) {
+fn sorted_sides(triangles: &[[u32; 3]]) -> (Vec<Side>, Vec<usize>) {
     let ends_of = |corners: &[u32; 3], k: usize| {
         let (a, b) = (corners[k], corners[(k + 1) % 3]);
         (a.min(b), a.max(b), a > b)
@@ -155,7 +158,7 @@ fn sorted_sides(triangles: &[[u32; 3]]) -> (Vec<(u32, u32, bool, u32)>, Vec<usiz
         runs.push(run);
         rest = others;
     }
-    let by_end = |run: &mut [(u32, u32, bool, u32)]| {
+    let by_end = |run: &mut [Side]| {
         run.chunk_by_mut(|a, b| a.0 == b.0).for_each(<[_]>::sort_unstable);
     };
     runs.into_par_iter().for_each(by_end);
