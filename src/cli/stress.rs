@@ -20,7 +20,8 @@ use super::{
 };
 use crate::{
     bodies::structure::StrengthMaterial,
-    elastic::{ElasticBody, ElasticError, Load, Material, Settings, Solution, Solver},
+    compute::{Choice, Compute, RanOn},
+    elastic::{ElasticBody, ElasticError, FEWEST_IN_PASSES, Load, Material, Settings, Solution, Solver},
     export::{Arrays as _, Aside, ExportError, Npz},
     fracture::Cancel,
     geometry::Aabb,
@@ -31,6 +32,9 @@ use crate::{
 // The report lists the options: lengths in m, forces in N, `null` where one is absent.
 #[derive(Args, Serialize)]
 pub struct StressArgs {
+    #[command(flatten)]
+    #[serde(skip)]
+    compute: super::ComputeArgs,
     /// Mesh file, or builtin:NAME; its units are metres unless --units says otherwise
     #[serde(skip)]
     file: PathBuf,
@@ -123,6 +127,9 @@ impl From<ElasticError> for CliError {
 struct Report<'a> {
     version: &'static str,
     provenance: Provenance,
+    /// Where the solve ran.
+    #[serde(flatten)]
+    ran_on: RanOn,
     input: String,
     level: u32,
     cells_level: u32,
@@ -191,13 +198,19 @@ pub fn run(args: &StressArgs) -> Result<(), CliError> {
         density: args.density.unwrap_or(args.material.density()),
     };
     let body = Arc::new(ElasticBody::new(&octree, cells, material)?);
-    let solution = reporter.stage("solve", |_| solved(args, &body))?.converged()?;
+    let compute = match args.compute.compute {
+        // Such a body is solved on the cores.
+        Choice::Auto if body.len() < FEWEST_IN_PASSES => Compute::Cpu,
+        _ => args.compute.open(&reporter)?,
+    };
+    let (solution, ran_on) = reporter.stage("solve", |_| solved(args, &body, &compute))?;
+    let solution = solution.converged()?;
     let strength = args.material.strength().tension;
     let (modes, of_cells) = args.modes.find(&body, strength, &reporter)?.unzip();
     let mut aside = Aside::begin(&args.out)?;
     aside.spare([args.file.clone()], NAMES)?;
     let findings = object.warnings.iter().chain(&object.health.notes).cloned().collect();
-    let report = report((args, level), &solution, modes, findings);
+    let report = report((args, level), (&solution, ran_on), modes, findings);
     let folder = aside.path().to_owned();
     write(&solution, &report, of_cells.as_ref(), &folder).map_err(|error| aside.moved(error))?;
     aside.finish()?.iter().for_each(|note| reporter.warn(note));
@@ -218,7 +231,11 @@ pub fn run(args: &StressArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-fn solved(args: &StressArgs, body: &Arc<ElasticBody>) -> Result<Solution, ElasticError> {
+fn solved(
+    args: &StressArgs,
+    body: &Arc<ElasticBody>,
+    compute: &Compute,
+) -> Result<(Solution, RanOn), ElasticError> {
     let everywhere = |_: &crate::elastic::Face| true;
     let weight = args.blow.is_none() && args.pressure.is_none();
     let mut loads = Vec::new();
@@ -239,12 +256,15 @@ fn solved(args: &StressArgs, body: &Arc<ElasticBody>) -> Result<Solution, Elasti
         true if weight => Solver::standing(body, args.acceleration.unwrap_or(DVec3::NEG_Y))?,
         true => Solver::free(body),
     };
-    solver.solve(&loads, &Settings::PRECISE, None, Cancel::never())
+    let solver = solver.in_passes(compute.gpu());
+    let solution = solver.solve(&loads, &Settings::PRECISE, None, Cancel::never())?;
+    let ran_on = if solver.is_in_passes() { compute.ran_on() } else { Compute::Cpu.ran_on() };
+    Ok((solution, ran_on))
 }
 
 fn report<'a>(
     (args, level): (&'a StressArgs, u32),
-    solution: &Solution,
+    (solution, ran_on): (&Solution, RanOn),
     fracture_modes: Option<ModesReport>,
     warnings: Vec<String>,
 ) -> Report<'a> {
@@ -261,6 +281,7 @@ fn report<'a>(
     Report {
         version: VERSION,
         provenance: crate::provenance::here(),
+        ran_on,
         input: args.file.display().to_string(),
         level,
         cells_level: body.level(),

@@ -344,6 +344,7 @@ mod tests {
             anchors: Anchors::default(),
             reach: 0.1,
             newtons: 1.0,
+            device: None,
         }
     }
 

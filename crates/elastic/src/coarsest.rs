@@ -2,6 +2,8 @@
 //!
 //! In: a lattice of few nodes. Out: the solution for any forces there, by Cholesky's factor of the full matrix.
 
+use rayon::prelude::*;
+
 use crate::{
     element::Stiffness,
     field::{Field, LANES},
@@ -71,6 +73,27 @@ impl Coarsest {
         }
         factorise(&mut matrix, n, 1e-9);
         Self { unknowns, factor: matrix }
+    }
+
+    /// Place of each unknown in a vector (24 * chunk + 8 * axis + lane), and the inverse matrix, row by row and symmetric.
+    pub fn inverse(&self) -> (Vec<u32>, Vec<f32>) {
+        let place =
+            |(chunk, axis, lane): &(u32, u8, u8)| 24 * chunk + 8 * u32::from(*axis) + u32::from(*lane);
+        let n = self.unknowns.len();
+        let mut rows = vec![0.0f32; n * n];
+        rows.par_chunks_mut(n.max(1)).enumerate().for_each(|(i, row)| {
+            let mut x = vec![0.0; n];
+            x[i] = 1.0;
+            substitute(&self.factor, &mut x);
+            row.iter_mut().zip(x).for_each(|(to, x)| *to = x as f32);
+        });
+        // Conjugate gradients want the same number on both sides of the diagonal, and rounding may give two.
+        for i in 0..n {
+            for j in 0..i {
+                rows[n * i + j] = rows[n * j + i];
+            }
+        }
+        (self.unknowns.iter().map(place).collect(), rows)
     }
 
     /// The displacements under `forces`.

@@ -156,6 +156,13 @@ pub(crate) fn dot(a: &Field<f64>, b: &Field<f64>) -> f64 {
     sum
 }
 
+/// The largest magnitude.
+pub(crate) fn largest(field: &Field<f64>) -> f64 {
+    let of =
+        |chunks: &[Chunk<f64>]| chunks.iter().flatten().flatten().fold(0.0, |most: f64, f| most.max(f.abs()));
+    field.par_chunks(BLOCK).map(of).reduce(|| 0.0, f64::max)
+}
+
 /// Changes every chunk of `to` by the chunk of `from` beside it.
 pub(crate) fn zip<A: Send, B: Sync>(to: &mut [A], from: &[B], change: impl Fn(&mut A, &B) + Sync) {
     to.par_chunks_mut(BLOCK)

@@ -9,7 +9,8 @@
 //! its bonds are. Points are in shape space (metres, the axes of the imported object), forces in newtons, stresses
 //! in pascals.
 //!
-//! Results have the same bytes on any number of threads: every sum has one order.
+//! Large bodies are solved in compute passes where there is a device ([`Solver::in_passes`]), to the same accuracy. Results have
+//! the same bytes on any number of threads, and twice on one device: every sum has one order.
 //!
 //! ```
 //! use kintsugi_core::{fracture::Cancel, mesh, shape::Octree, voxelize};
@@ -30,10 +31,14 @@
 //! ```
 
 #![deny(missing_docs)]
+// Whether threads may share a solver depends on all that it holds, down to a device's modules.
+#![recursion_limit = "256"]
 #![allow(
     clippy::needless_range_loop,
     reason = "a node, a lane or an axis is a place in several arrays at once"
 )]
+
+use kintsugi_gpu as gpu;
 
 mod body;
 mod cells;
@@ -47,6 +52,7 @@ mod loads;
 mod material;
 mod multigrid;
 mod parts;
+mod passes;
 mod product;
 mod rigid;
 mod solution;
@@ -63,7 +69,7 @@ pub use fracture_modes::{FractureMode, FractureModes, MOST_MODES, MOST_PARTS, Mo
 pub use loads::Load;
 pub use material::Material;
 pub use parts::BodyParts;
-pub use solution::{Convergence, Solution};
-pub use solver::{Settings, Solver};
+pub use solution::{Convergence, Settings, Solution};
+pub use solver::{FEWEST_IN_PASSES, Solver};
 pub use stress::Stress;
 pub use weakness::Weakness;

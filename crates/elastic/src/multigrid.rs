@@ -35,13 +35,14 @@ const HELD: f32 = 4.0;
 const SHIFT: f64 = 1e-4;
 
 /// One level of a held body.
-struct Level {
+pub(crate) struct Level {
     matrices: Matrices<f32>,
     /// Inverses of the 3 x 3 blocks on the diagonal (xx, yy, zz, yz, zx, xy); zero where nothing is free.
-    inverse: Vec<[[f32; LANES]; 6]>,
+    pub inverse: Vec<[[f32; LANES]; 6]>,
     /// Bits of what is free.
-    free: Vec<u32>,
-    springs: Option<Field<f32>>,
+    pub free: Vec<u32>,
+    /// On coarser levels what holds nodes to where they are.
+    pub springs: Option<Field<f32>>,
 }
 
 /// Vectors of one level while a cycle runs.
@@ -58,10 +59,10 @@ pub(crate) struct Vectors {
 
 /// All levels of a held body.
 pub(crate) struct Multigrid {
-    levels: Vec<Level>,
-    coarsest: Coarsest,
+    pub levels: Vec<Level>,
+    pub coarsest: Coarsest,
     /// Factors of the last change and of the smoothed forces in each smoothing.
-    smoothings: [(f32, f32); SMOOTHINGS],
+    pub smoothings: [(f32, f32); SMOOTHINGS],
 }
 
 impl Multigrid {
@@ -161,7 +162,7 @@ impl Multigrid {
 }
 
 /// The stiffness of a cell of a level beside that of the finest.
-fn scale(k: usize) -> f64 {
+pub(crate) fn scale(k: usize) -> f64 {
     f64::from(1u32 << k)
 }
 

@@ -18,7 +18,7 @@ use crate::{
 /// The stiffness of cells, by blocks of a node and the node at 9 * (dz + 1) + 3 * (dy + 1) + (dx + 1).
 pub(crate) struct Matrices<T> {
     /// Of one cell that has both as corners: the one above the node along axes without an offset.
-    cell: [[[T; 3]; 3]; 27],
+    pub cell: [[[T; 3]; 3]; 27],
     /// Of eight full cells round the node.
     full: [[[T; 3]; 3]; 27],
 }

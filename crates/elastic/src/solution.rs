@@ -12,6 +12,22 @@ use crate::{
     field::{Field, LANES},
 };
 
+/// When to stop.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// The error in the energy norm at which to stop, relative to the solution.
+    pub tolerance: f64,
+    /// The most iterations; a solution that needs more says so by its [`Convergence`].
+    pub iterations: u32,
+}
+
+impl Settings {
+    /// For pictures: one in a hundred.
+    pub const DISPLAY: Self = Self { tolerance: 1e-2, iterations: 40 };
+    /// For numbers: one in a million.
+    pub const PRECISE: Self = Self { tolerance: 1e-6, iterations: 300 };
+}
+
 /// How near a solution is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Convergence {
@@ -21,6 +37,12 @@ pub struct Convergence {
     pub error: f64,
     /// Whether the error is below the tolerance.
     pub is_converged: bool,
+}
+
+/// The error in the energy norm, relative to displacements of this energy, of forces left of this size.
+pub(crate) fn error_of(size: f64, energy: f64) -> f64 {
+    // What rounding leaves may have either sign.
+    if size == 0.0 { 0.0 } else { (size.abs() / energy.max(f64::MIN_POSITIVE)).sqrt() }
 }
 
 /// Displacements of a body under loads, and its stress.

@@ -6,7 +6,7 @@
 //! computed in units in which a full cell has Young's modulus 1 and edge 1. The error that is reported is that in the energy
 //! norm, relative to the solution, as the preconditioner sees it: sqrt(r B r / u K u).
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, TryLockError};
 
 use glam::DVec3;
 use kintsugi_core::fracture::Cancel;
@@ -14,30 +14,20 @@ use rayon::prelude::*;
 
 use crate::{
     ElasticBody, ElasticError, Load,
-    field::{BLOCK, Chunk, Field, LANES, add_times, dot, scale_add, zeros, zip},
+    field::{BLOCK, Chunk, Field, LANES, add_times, dot, largest, scale_add, zeros, zip},
+    gpu::Gpu,
     loads,
     multigrid::{Multigrid, Vectors, exact_product, round},
+    passes::{Passes, Stopped},
     product::Matrices,
     rigid,
-    solution::{Convergence, Solution},
+    solution::{Convergence, Settings, Solution, error_of},
     transfer::masked,
 };
 
-/// When to stop.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Settings {
-    /// The error in the energy norm at which to stop, relative to the solution.
-    pub tolerance: f64,
-    /// The most iterations; a solution that needs more says so by its [`Convergence`].
-    pub iterations: u32,
-}
-
-impl Settings {
-    /// For pictures: one in a hundred.
-    pub const DISPLAY: Self = Self { tolerance: 1e-2, iterations: 40 };
-    /// For numbers: one in a million.
-    pub const PRECISE: Self = Self { tolerance: 1e-6, iterations: 300 };
-}
+/// Bodies of fewer cells are solved on the cores, whatever device there is: an iteration is some forty dispatches, each of which costs
+/// a device a fixed time. On which cards passes are faster from here on is not measured.
+pub const FEWEST_IN_PASSES: usize = 20_000;
 
 /// A body with what holds it. Made once, it solves for any loads.
 pub struct Solver {
@@ -45,6 +35,8 @@ pub struct Solver {
     multigrid: Multigrid,
     matrices: Matrices<f64>,
     is_free: bool,
+    /// None on the cores, and from the first solve on that a device did not bring to its end.
+    passes: Mutex<Option<Passes>>,
 }
 
 impl std::fmt::Debug for Solver {
@@ -110,7 +102,33 @@ impl Solver {
     fn new(body: &Arc<ElasticBody>, free: Vec<u32>, is_free: bool) -> Self {
         let multigrid = Multigrid::new(body, free);
         let matrices = Matrices::new(&body.stiffness, 1.0);
-        Self { body: Arc::clone(body), multigrid, matrices, is_free }
+        Self { body: Arc::clone(body), multigrid, matrices, is_free, passes: Mutex::default() }
+    }
+
+    /// The same, in compute passes of a device if the body has [`FEWEST_IN_PASSES`] cells or more. Solutions have the same accuracy,
+    /// and the same bytes from one device. Where the device is lost, refuses, or is too small, and where single precision has no end,
+    /// the cores take over and go on from there. One load is solved in passes at a time, others meanwhile on the cores.
+    #[must_use]
+    pub fn in_passes(self, gpu: Option<&Gpu>) -> Self {
+        let gpu = gpu.filter(|_| self.body.len() >= FEWEST_IN_PASSES);
+        self.always_in_passes(gpu)
+    }
+
+    /// The same of a body of any number of cells.
+    pub(crate) fn always_in_passes(mut self, gpu: Option<&Gpu>) -> Self {
+        let passes = gpu.and_then(|gpu| Passes::new(gpu, &self.body, &self.multigrid, &self.matrices).ok());
+        self.passes = Mutex::new(passes);
+        self
+    }
+
+    /// Whether loads are solved in compute passes: not once the cores have taken over.
+    #[must_use]
+    pub fn is_in_passes(&self) -> bool {
+        match self.passes.try_lock() {
+            Ok(passes) => passes.is_some(),
+            Err(TryLockError::Poisoned(passes)) => passes.into_inner().is_some(),
+            Err(TryLockError::WouldBlock) => true,
+        }
     }
 
     /// The body.
@@ -139,6 +157,21 @@ impl Solver {
         cancel: &Cancel,
     ) -> Result<Solution, ElasticError> {
         let body = &self.body;
+        let (forces, size) = self.forces(loads)?;
+        let unit = size / (body.material().youngs_modulus * body.cell_size());
+        if !(unit.is_normal() && (1.0 / size).is_normal()) {
+            return Err(ElasticError::Load("a force beyond all measure"));
+        }
+        let start = start.filter(|start| Arc::ptr_eq(start.body(), body));
+        let x = start.map(|start| start.displacements_in(1.0 / unit));
+        let (mut x, convergence) = self.conjugate_gradients(&forces, x, settings, cancel)?;
+        change_all(&mut x, |u| u * unit);
+        Ok(Solution::new(body, x, convergence))
+    }
+
+    /// The forces of loads at what is free, in balance if all is, the largest of them 1; and how large that is, N.
+    pub(crate) fn forces(&self, loads: &[Load<'_>]) -> Result<(Field<f64>, f64), ElasticError> {
+        let body = &self.body;
         let mut forces = loads::forces(body, loads)?;
         let before = largest(&forces);
         let free = self.multigrid.free();
@@ -151,20 +184,12 @@ impl Solver {
         if size <= 1e-10 * before || before == 0.0 {
             return Err(ElasticError::NothingLoaded);
         }
-        let unit = size / (body.material().youngs_modulus * body.cell_size());
-        if !(unit.is_normal() && (1.0 / size).is_normal()) {
-            return Err(ElasticError::Load("a force beyond all measure"));
-        }
         change_all(&mut forces, |f| f / size);
-        let start = start.filter(|start| Arc::ptr_eq(start.body(), body));
-        let x = start.map(|start| start.displacements_in(1.0 / unit));
-        let (mut x, convergence) = self.conjugate_gradients(&forces, x, settings, cancel)?;
-        change_all(&mut x, |u| u * unit);
-        Ok(Solution::new(body, x, convergence))
+        Ok((forces, size))
     }
 
     /// Displacements under forces, for a full cell of edge 1 and Young's modulus 1.
-    fn conjugate_gradients(
+    pub(crate) fn conjugate_gradients(
         &self,
         forces: &Field<f64>,
         start: Option<Field<f64>>,
@@ -172,10 +197,7 @@ impl Solver {
         cancel: &Cancel,
     ) -> Result<(Field<f64>, Convergence), ElasticError> {
         let (lattice, free) = (&self.body.lattices[0], self.multigrid.free());
-        let multiply = |u: &Field<f64>, to: &mut Field<f64>| {
-            exact_product(lattice, &self.matrices, free, u, to);
-        };
-        let mut vectors = self.multigrid.vectors(&self.body);
+        let multiply = |u: &Field<f64>, to: &mut Field<f64>| self.multiply(u, to);
         let mut left = forces.clone();
         let mut product = zeros(lattice.chunks());
         let mut x = zeros(lattice.chunks());
@@ -189,19 +211,24 @@ impl Solver {
                 add_times(&mut left, -factor, &product);
             }
         }
+        let refined = self.refine(forces, (&mut x, &mut left), &multiply, (settings, cancel))?;
+        if let Some(convergence) = refined.filter(|refined| refined.is_converged) {
+            return Ok((x, convergence));
+        }
+        let iterations = refined.map_or(0, |refined| refined.iterations);
+        let most = settings.iterations.saturating_add(iterations);
+        let mut vectors = self.multigrid.vectors(&self.body);
         let (mut direction, mut z) = (zeros(lattice.chunks()), zeros(lattice.chunks()));
         let mut last = 0.0;
-        let mut convergence = Convergence { iterations: 0, error: f64::INFINITY, is_converged: false };
+        let mut convergence = Convergence { iterations, error: f64::INFINITY, is_converged: false };
         loop {
             self.precondition(&left, &mut z, &mut vectors, cancel)?;
             let size = dot(&left, &z);
             let energy = dot(&x, forces) - dot(&x, &left);
-            // What rounding leaves may have either sign.
-            convergence.error =
-                if size == 0.0 { 0.0 } else { (size.abs() / energy.max(f64::MIN_POSITIVE)).sqrt() };
+            convergence.error = error_of(size, energy);
             convergence.is_converged = convergence.error <= settings.tolerance;
             let is_stuck = size.is_nan() || size <= 0.0;
-            if convergence.is_converged || is_stuck || convergence.iterations >= settings.iterations {
+            if convergence.is_converged || is_stuck || convergence.iterations >= most {
                 return Ok((x, convergence));
             }
             scale_add(&mut direction, if last > 0.0 { size / last } else { 0.0 }, &z);
@@ -214,6 +241,43 @@ impl Solver {
             add_times(&mut left, -step, &product);
             last = size;
             convergence.iterations += 1;
+        }
+    }
+
+    /// The forces of displacements, for a full cell of edge 1 and Young's modulus 1.
+    pub(crate) fn multiply(&self, u: &Field<f64>, to: &mut Field<f64>) {
+        exact_product(&self.body.lattices[0], &self.matrices, self.multigrid.free(), u, to);
+    }
+
+    /// Refines displacements in compute passes. `left` are the forces that they leave, by `multiply`. `None` without passes, and where
+    /// the device fails; the displacements are then better or as they were.
+    pub(crate) fn refine(
+        &self,
+        forces: &Field<f64>,
+        displacements: (&mut Field<f64>, &mut Field<f64>),
+        multiply: &dyn Fn(&Field<f64>, &mut Field<f64>),
+        (settings, cancel): (&Settings, &Cancel),
+    ) -> Result<Option<Convergence>, ElasticError> {
+        let mut passes = match self.passes.try_lock() {
+            Ok(passes) => passes,
+            Err(TryLockError::Poisoned(passes)) => passes.into_inner(),
+            // A thread that waits for others in a solve may begin another one, which must not wait for the first.
+            Err(TryLockError::WouldBlock) => return Ok(None),
+        };
+        let Some(own) = passes.as_ref() else { return Ok(None) };
+        let project = |x: &mut Field<f64>| {
+            if self.is_free {
+                self.body.rigid.project(&self.body.lattices[0], x);
+            }
+        };
+        let refined = own.refine(forces, displacements, multiply, &project, (settings, cancel));
+        match refined {
+            Err(Stopped::Cancelled(cancelled)) => Err(cancelled.into()),
+            Ok(convergence) if convergence.is_converged => Ok(Some(convergence)),
+            unfinished => {
+                *passes = None;
+                Ok(unfinished.ok())
+            }
         }
     }
 
@@ -240,13 +304,6 @@ impl Solver {
         }
         Ok(())
     }
-}
-
-/// The largest magnitude.
-fn largest(field: &Field<f64>) -> f64 {
-    let of =
-        |chunks: &[Chunk<f64>]| chunks.iter().flatten().flatten().fold(0.0, |most: f64, f| most.max(f.abs()));
-    field.par_chunks(BLOCK).map(of).reduce(|| 0.0, f64::max)
 }
 
 /// Changes every number.

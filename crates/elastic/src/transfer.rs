@@ -12,10 +12,10 @@ use crate::{
 /// Where the chunks of a lattice and of the next coarser one lie in each other.
 pub(crate) struct Transfer {
     /// For each fine chunk the coarse one that has the node at half its coordinates, rounded down.
-    parents: Vec<u32>,
+    pub parents: Vec<u32>,
     /// For each coarse chunk and each of the nine rows of fine nodes round it (3 * (dz + 1) + (dy + 1)): the fine chunk
     /// before, and the two that begin where the coarse one does.
-    children: Vec<[u32; 27]>,
+    pub children: Vec<[u32; 27]>,
 }
 
 impl Transfer {

@@ -12,6 +12,7 @@ use crate::{
     bodies::{Body, BodyId, structure::Structure},
     elastic::{Convergence, ElasticBody, ElasticError, Load, Solver, Weakness},
     fracture::{Cancel, Dab, Impact, Paint},
+    gpu::Gpu,
     scene::{
         BodyStrength, BodyStress, StressLoad,
         body_stress::{REACH, SETTINGS, elastic_body},
@@ -44,6 +45,8 @@ pub(super) struct Wanted {
     /// Radius, m, and force of the blow, N.
     pub(super) reach: f64,
     pub(super) newtons: f64,
+    /// The device whose passes may solve for its stress.
+    pub(super) device: Option<Gpu>,
 }
 
 /// What holds a body, or nothing.
@@ -111,6 +114,10 @@ impl Wanted {
             && (self.is_free, self.is_weakness) == (other.is_free, other.is_weakness)
             && self.blow.is_some() == other.blow.is_some()
             && self.anchors == other.anchors
+            && match (&self.device, &other.device) {
+                (Some(one), Some(two)) => one.is_same(two),
+                (one, two) => one.is_none() && two.is_none(),
+            }
             && (self.blow.is_some() || self.is_weakness || self.gravity == other.gravity)
     }
 }
@@ -158,6 +165,7 @@ pub(super) fn wanted(
     let object = stage.info_or_whole(body.id).object;
     let dabs = document.paint_on(object).into_iter().filter(|dab| dab.kind == Paint::Anchor).collect();
     let anchors = Anchors::of(body, &document.strength_of(object), dabs, stage.settings().floor);
+    let narrow = stage.settings().narrow;
     Some(Wanted {
         body: body.id,
         shape: Arc::clone(shape),
@@ -168,6 +176,7 @@ pub(super) fn wanted(
         anchors,
         reach: REACH * body.def.object_size_m,
         newtons: 1.0,
+        device: stage.compute().gpu().filter(|gpu| !is_weakness && narrow.wants(gpu)).cloned(),
     })
 }
 
@@ -231,7 +240,7 @@ fn prepared(wanted: &Wanted) -> Result<(Arc<Solver>, Arc<Dots>), ElasticError> {
         }
     };
     let dots = Arc::new(dots(octree, &body));
-    Ok((Arc::new(solver), dots))
+    Ok((Arc::new(solver.in_passes(wanted.device.as_ref())), dots))
 }
 
 /// A dot for each block of boundary voxels that has a cell: on the voxel nearest to the middle of the block's voxels. Blocks are

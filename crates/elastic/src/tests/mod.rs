@@ -5,6 +5,7 @@ mod fracture_modes;
 mod free_bodies;
 mod measure;
 mod parts;
+mod passes;
 mod refusals;
 mod stages;
 mod weakness;

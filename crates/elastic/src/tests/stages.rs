@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// A body of random cells that hang together: full ones, empty ones, and all between.
-fn random_body(level: u32, seed: u64) -> Arc<ElasticBody> {
+pub(super) fn random_body(level: u32, seed: u64) -> Arc<ElasticBody> {
     let mut random = noise(seed);
     let side = 1 << level;
     let mut fills = HashMap::new();
