@@ -44,8 +44,8 @@ fn what_is_cracked_holds_until_a_throw_and_leaves_with_its_bonds() {
     // How often does it follow the pointer? That depends on the machine; that it does, not.
     let updates = |s: &Value| s["stress_updates"].as_u64().unwrap_or(0);
     let (start, since) = (Instant::now(), program.state().map_or(0, |s| updates(&s)));
-    for step in 0..20 {
-        program.point(x - 20.0 + 2.0 * f64::from(step), y - 40.0);
+    for step in 0..8 {
+        program.point(x - 20.0 + 5.0 * f64::from(step), y - 40.0);
         std::thread::sleep(Duration::from_millis(60));
     }
     let followed = program.until("stress under the moved pointer", |s| updates(s) > since);

@@ -42,14 +42,16 @@ fn equal_seeds_give_equal_bytes_wherever_the_source_lies() {
     let Some(bench) = Bench::get() else { return };
     let Some(other) = adapter::another().map(Bench::on) else { return };
     for (i, name) in SIX.into_iter().enumerate() {
-        for surface in [Surface::Planar, Surface::Rough, Surface::Dusty] {
+        let surfaces = [Surface::Planar, Surface::Rough, Surface::Dusty];
+        // Every second pair of a shape and a surface.
+        for surface in surfaces.into_iter().skip(i % 2).step_by(2) {
             let case = plain(name, 6, surface, 30, 7);
             let forest = case.shape.octree(6);
             let (pattern, recipe) = case.parts(&forest, 0);
             let of = |bench: &Bench| bench.run(&forest, 0, &pattern, &recipe).expect("it breaks");
             let first = of(bench);
             assert_eq!(difference(&first, &of(bench)), None, "{name} {surface:?}: again");
-            if i % 2 == 0 {
+            if i % 3 == 0 {
                 assert_eq!(difference(&first, &of(&other)), None, "{name} {surface:?}: another device");
             }
             // Behind something else in the arena.

@@ -1,5 +1,5 @@
 //! Meshes from outside: scans, a model with holes, one that is no manifold. Every one of them, and the
-//! shipped one, the three surfaces in turn, at level 6 or 7; the first at level 8 too.
+//! shipped one, the three surfaces in turn, at level 6; every second one at level 7, too, and the first at level 8.
 
 use kintsugi::fracture::Surface;
 
@@ -21,8 +21,10 @@ fn every_mesh_that_is_there() {
             local,
             ..plain("", level, surface, seeds, 11 + i as u64)
         };
-        let mut cases =
-            vec![case(7, surfaces[i % 3], 24, None), case(6, surfaces[(i + 1) % 3], 40, Some(40))];
+        let mut cases = vec![case(6, surfaces[(i + 1) % 3], 40, Some(40))];
+        if i % 2 == 0 {
+            cases.push(case(7, surfaces[i % 3], 24, None));
+        }
         if i == 0 {
             cases.push(case(8, Surface::Planar, 12, None));
         }
@@ -34,5 +36,5 @@ fn every_mesh_that_is_there() {
         }
     }
     println!("{} meshes: {sum:?}", files.len());
-    assert_eq!(sum.cases as usize, 2 * files.len() + 1);
+    assert_eq!(sum.cases as usize, files.len() + files.len().div_ceil(2) + 1);
 }

@@ -16,8 +16,12 @@ use super::support::{
     stage::{self, floating},
 };
 
+fn scene(fracture: FractureParams) -> Scene {
+    floating(SceneBody { fracture, ..SceneBody::standing("builtin:box", 6) })
+}
+
 fn open(fracture: FractureParams) -> Option<Sandbox> {
-    stage::open(floating(SceneBody { fracture, ..SceneBody::standing("builtin:box", 6) }))
+    stage::open(scene(fracture))
 }
 
 fn hit(sandbox: &mut Sandbox) -> Result<Arrived, SandboxError> {
@@ -27,9 +31,11 @@ fn hit(sandbox: &mut Sandbox) -> Result<Arrived, SandboxError> {
 #[test]
 fn every_parameter_reaches_the_blow_and_undo_takes_it_back() {
     let of = |preset: Preset| FractureParams { preset, seeds: 25, ..FractureParams::default() };
+    // One sandbox: each compiles its passes.
+    let Some(mut sandbox) = open(FractureParams::default()) else { return };
     // A whole object has no crack that chips could break out of.
     for preset in Preset::ALL.into_iter().filter(|preset| *preset != Preset::Chips) {
-        let Some(mut sandbox) = open(of(preset)) else { return };
+        stage::open_in(&mut sandbox, scene(of(preset)));
         assert_eq!(hit(&mut sandbox).expect("it breaks"), Arrived::Broke);
         let pieces = sandbox.bodies().len();
         println!("{preset:?}: {pieces} pieces");
@@ -41,26 +47,20 @@ fn every_parameter_reaches_the_blow_and_undo_takes_it_back() {
     }
 
     let wanted = FractureParams { target_pieces: Some(12), ..FractureParams::default() };
-    let Some(mut sandbox) = open(wanted) else { return };
+    stage::open_in(&mut sandbox, scene(wanted));
     hit(&mut sandbox).expect("it breaks");
     let solved = sandbox.last_break().and_then(|b| b.solved).expect("a number was solved for");
     assert_eq!(solved.reached as usize, sandbox.bodies().len());
     assert!(solved.reached.abs_diff(12) <= 1, "{solved:?}");
 
     let smallest = |rule| Some(Smallest { voxels: 3000, fraction: 0.0, rule });
-    let Some(mut sandbox) =
-        open(FractureParams { smallest: smallest(SmallRule::Merge), ..of(Preset::Spheres) })
-    else {
-        return;
-    };
+    let merging = FractureParams { smallest: smallest(SmallRule::Merge), ..of(Preset::Spheres) };
+    stage::open_in(&mut sandbox, scene(merging));
     hit(&mut sandbox).expect("it breaks");
     let summary = sandbox.last_break().expect("it broke");
     assert!(summary.counts.merged > 0 && summary.mass_error.abs() < 1e-6, "{summary:?}");
-    let Some(mut sandbox) =
-        open(FractureParams { smallest: smallest(SmallRule::Drop), ..of(Preset::Spheres) })
-    else {
-        return;
-    };
+    let dropping = FractureParams { smallest: smallest(SmallRule::Drop), ..of(Preset::Spheres) };
+    stage::open_in(&mut sandbox, scene(dropping));
     hit(&mut sandbox).expect("it breaks");
     let summary = sandbox.last_break().expect("it broke");
     assert!(summary.dropped_mass > 0.0 && summary.mass_error.abs() < 1e-6, "{summary:?}");

@@ -2,6 +2,7 @@
 
 use std::{
     path::Path,
+    sync::OnceLock,
     thread::sleep,
     time::{Duration, Instant},
 };
@@ -9,6 +10,7 @@ use std::{
 use glam::DVec3;
 use kintsugi::{
     bodies::{Body, Narrow, StepReport},
+    fracture::Fracturer,
     scene::{Arrived, Sandbox, SandboxError, Scene, SceneBody, load_scene},
 };
 
@@ -31,7 +33,11 @@ pub fn floating(body: SceneBody) -> Scene {
 /// Opens a scene. `None`, where that is allowed, without an adapter. With `KINTSUGI_NARROW=gpu` contacts are looked for
 /// in compute passes, on a software adapter, too.
 pub fn open(scene: Scene) -> Option<Sandbox> {
-    let mut sandbox = Sandbox::new(adapter::gpu()?).expect("an empty sandbox");
+    // Passes are compiled once for all tests of a program, as long as something holds them.
+    static HELD: OnceLock<Fracturer> = OnceLock::new();
+    let gpu = adapter::gpu()?;
+    HELD.get_or_init(|| Fracturer::new(gpu).expect("the passes compile"));
+    let mut sandbox = Sandbox::new(gpu).expect("an empty sandbox");
     if std::env::var("KINTSUGI_NARROW").as_deref() == Ok("gpu") {
         sandbox.look_for_contacts(Narrow::Gpu);
     }

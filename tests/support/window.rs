@@ -262,8 +262,7 @@ impl Program<'_> {
             std::thread::sleep(Duration::from_secs(1));
             self.keys("ctrl+a");
             self.xdotool(&["type", "--delay", "40", text]);
-            std::thread::sleep(Duration::from_secs(2));
-            if self.state().is_some_and(|state| written(&state) == text) {
+            if self.soon(|state| written(state) == text) {
                 return;
             }
         }

@@ -50,7 +50,7 @@ pub struct PaperArgs {
     /// Folder for index.html, papers.md, papers.json and a folder for each figure; made if it is not there
     #[arg(long, value_name = "DIR", required_unless_present = "list")]
     out: Option<PathBuf>,
-    /// Coarser levels and shorter plays, to try the command out
+    /// Coarser levels, smaller pictures and shorter plays, to try the command out
     #[arg(long)]
     quick: bool,
     /// Folder with the documents' own meshes, by the names that the shipped scenes have for them, as in

@@ -134,7 +134,7 @@ pub struct Page<'a> {
     version: &'static str,
     #[serde(flatten)]
     ran_on: RanOn,
-    /// Whether levels are coarser and plays shorter than in the documents.
+    /// Whether levels are coarser, pictures smaller and plays shorter than in the documents.
     quick: bool,
     #[serde(skip)]
     documents: &'a [Document],
@@ -206,8 +206,8 @@ impl<'a> Page<'a> {
         ];
         if self.quick {
             head.push(
-                "This run was made with `--quick`: levels are coarser and plays shorter than in the documents, and no \
-                 figure here is to be compared with a published one."
+                "This run was made with `--quick`: levels are coarser, pictures smaller and plays shorter than in the \
+                 documents, and no figure here is to be compared with a published one."
                     .to_owned(),
             );
         }

@@ -52,9 +52,9 @@ impl Play<'_> {
     /// [`CliError`].
     pub fn run(&self, work: &mut Work<'_>) -> Result<Played, CliError> {
         let (seconds, frames) = (self.seconds.to_string(), self.frames.to_string());
-        let coarser = self.coarser.to_string();
+        let (coarser, size) = (self.coarser.to_string(), work.size([640, 400]));
         let mut words = vec!["simulate", self.scene, "--seconds", &seconds, "--frames", &frames];
-        words.extend(["--size", "640x400", "--volume-every", "0"]);
+        words.extend(["--size", &size, "--volume-every", "0"]);
         if self.coarser > 0 {
             words.extend(["--coarser", &coarser]);
         }

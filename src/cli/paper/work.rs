@@ -48,15 +48,22 @@ impl<'a> Work<'a> {
         Ok(Self { folder, quick, compute, meshes, commands, borrowed })
     }
 
-    /// Whether coarser levels and shorter plays are wanted.
+    /// Whether coarser levels, smaller pictures and shorter plays are wanted.
     #[must_use]
     pub fn is_quick(&self) -> bool {
         self.quick
     }
 
-    /// `full`, or `quick` where coarser levels and shorter plays are wanted.
+    /// `full`, or `quick` where coarser levels, smaller pictures and shorter plays are wanted.
     pub fn pick<T>(&self, full: T, quick: T) -> T {
         if self.quick { quick } else { full }
+    }
+
+    /// The size of a picture as options take it, `WxH`: half as wide and half as high where coarser levels are wanted.
+    #[must_use]
+    pub fn size(&self, [width, height]: [u32; 2]) -> String {
+        let share = self.pick(1, 2);
+        format!("{}x{}", width / share, height / share)
     }
 
     /// The entry's folder, where commands run.

@@ -141,14 +141,14 @@ impl Trial {
     }
 }
 
-/// 20 devices, or as many as `KINTSUGI_LOSSES` says: opening the driver again takes more than a second each time.
+/// 12 devices, or as many as `KINTSUGI_LOSSES` says: opening the driver again takes more than a second each time.
 #[test]
 fn lost_devices_lose_nothing() {
     let Some(mut undisturbed) = Trial::new(None) else { return };
     undisturbed.works();
     let wanted = all_of(&undisturbed.sandbox);
     let (mut losses, mut random) = (0, 1);
-    let most = std::env::var("KINTSUGI_LOSSES").ok().and_then(|text| text.parse().ok()).unwrap_or(20);
+    let most = std::env::var("KINTSUGI_LOSSES").ok().and_then(|text| text.parse().ok()).unwrap_or(12);
     while losses < most {
         let mut trial = Trial::new(Some(random)).unwrap();
         trial.works();

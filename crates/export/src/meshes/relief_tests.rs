@@ -89,12 +89,13 @@ fn cracks<'a>(meshes: impl Iterator<Item = &'a PieceMesh>) -> BTreeMap<[[u64; 3]
 
 #[test]
 fn pieces_stay_closed_and_fill_the_same_volume() {
-    for (name, surface) in [
-        ("builtin:box", Surface::Planar),
-        ("builtin:vase", Surface::Rough),
-        ("builtin:statue", Surface::Rough),
+    // Every material on planar and on rough cracks.
+    for (name, surface, materials) in [
+        ("builtin:box", Surface::Planar, &[Material::Clay, Material::Concrete, Material::Wood][..]),
+        ("builtin:vase", Surface::Rough, &[Material::Concrete, Material::Wood]),
+        ("builtin:statue", Surface::Rough, &[Material::Clay]),
     ] {
-        for material in [Material::Clay, Material::Concrete, Material::Wood] {
+        for &material in materials {
             let (what, pairs) =
                 meshes(&broken(name, 6, params(material, surface), 1), MeshKind::Original, 1.0);
             let [before, after] = [0, 1].map(|k| pairs.iter().map(|pair| volume(&pair[k])).sum::<f64>());

@@ -54,9 +54,9 @@ pub fn expansion(work: &mut Work<'_>) -> Result<Made, CliError> {
         table.row([level, counts[0], counts[1], cells.len() as u32].map(|count| count.to_string()));
     }
     work.write("expansion.svg", &drawing.svg())?;
-    let level = work.pick("7", "5");
+    let (level, size) = (work.pick("7", "5"), work.size([640, 520]));
     work.run_line(&format!(
-        "render builtin:vase --level {level} --seeds 12 --rng 3 --show fbs --only --size 640x520 \
+        "render builtin:vase --level {level} --seeds 12 --rng 3 --show fbs --only --size {size} \
          --out boundary-set.png"
     ))?;
     let in_plane = "In the plane: cells of three levels that a Voronoi face crosses. Blue ones lie on the boundary of the \
@@ -134,8 +134,9 @@ pub fn collision(work: &mut Work<'_>) -> Result<Made, CliError> {
     const LEVEL: u32 = 4;
     work.write("colliding.toml", &balls(LEVEL))?;
     let camera = r#"{"target":[0,1.6,0],"distance":4.5,"yaw":0,"pitch":0.1,"fov_y":0.6}"#;
-    work.run(&["render", "colliding.toml", "--camera", camera, "--size", "560x420", "--out", "objects.png"])?;
-    let wires = ["--level", "6", "--show", "wireframe:4", "--through", "0", "--size", "560x420"];
+    let size = work.size([560, 420]);
+    work.run(&["render", "colliding.toml", "--camera", camera, "--size", &size, "--out", "objects.png"])?;
+    let wires = ["--level", "6", "--show", "wireframe:4", "--through", "0", "--size", &size];
     work.run(&[&["render", "builtin:sphere"][..], &wires, &["--out", "octree.png"]].concat())?;
     let play = ["simulate", "colliding.toml", "--seconds", "0.01", "--collision-points", "1", "--pairs"];
     work.run(&[&play[..], &["--out", "collided"]].concat())?;

@@ -21,7 +21,7 @@ const SECONDS: f64 = 0.8;
 const FRAMES: f64 = 5.0;
 const SHOWN: u32 = 3;
 /// Levels that `--quick` takes away.
-const COARSER: u32 = 2;
+const COARSER: u32 = 3;
 
 /// The two plays: folder, whether levels depend on the distance, and what the page calls the play.
 const PLAYS: [(&str, bool, &str); 2] =

@@ -19,16 +19,17 @@ const TABLE: f64 = 1.0;
 const BALL: f64 = 0.5;
 const START: f64 = 1.1;
 
-/// A ball that falls onto a table; `pair` chooses a level of the pair, else both bodies have it.
-fn scene(level: u32, pair: bool) -> String {
+/// A ball that falls onto a table, with octrees of level `finest`; `pair` chooses a level of the pair, else both bodies
+/// have it.
+fn scene(finest: u32, level: u32, pair: bool) -> String {
     let own = if pair { 5 } else { level };
     let mut text = format!(
         "# A ball falls onto a table (Domaradzki & Martyn 2016, sec. 6.1).\nname = \"fall\"\n\
          contacts = \"octree\"\nresponse = \"penalty\"\n\n\
-         [[body]]\nname = \"table\"\nfile = \"builtin:box\"\nlevel = 8\nphysics_level = {own}\nsize = {TABLE:.1}\n\
-         on_floor = true\nfixed = true\n\n\
-         [[body]]\nname = \"ball\"\nfile = \"builtin:sphere\"\nlevel = 8\nphysics_level = {own}\nsize = {BALL:.1}\n\
-         position = [0.0, {START:.1}, 0.0]\n"
+         [[body]]\nname = \"table\"\nfile = \"builtin:box\"\nlevel = {finest}\nphysics_level = {own}\n\
+         size = {TABLE:.1}\non_floor = true\nfixed = true\n\n\
+         [[body]]\nname = \"ball\"\nfile = \"builtin:sphere\"\nlevel = {finest}\nphysics_level = {own}\n\
+         size = {BALL:.1}\nposition = [0.0, {START:.1}, 0.0]\n"
     );
     if pair {
         // Writing to a string cannot fail.
@@ -50,7 +51,7 @@ struct Fall {
 fn fall(work: &mut Work<'_>, level: u32, pair: bool) -> Result<Fall, CliError> {
     let name = format!("{}-{level}", if pair { "pair" } else { "both" });
     let (file, seconds) = (format!("{name}.toml"), work.pick("3", "1"));
-    work.write(&file, &scene(level, pair))?;
+    work.write(&file, &scene(work.pick(8, 6), level, pair))?;
     work.run(&["simulate", &file, "--seconds", seconds, "--volume-every", "0", "--pairs", "--out", &name])?;
     work.remove(&format!("{name}/trajectory.npz"));
     let steps = work.log(&format!("{name}/steps.csv"))?;
@@ -135,12 +136,12 @@ mod tests {
     #[test]
     fn the_scene_has_the_level_where_it_is_asked_for() {
         crate::papers::register();
-        let with = parse_scene(&scene(6, true), "fall.toml");
-        let without = parse_scene(&scene(6, false), "fall.toml");
+        let with = parse_scene(&scene(8, 6, true), "fall.toml");
+        let without = parse_scene(&scene(8, 6, false), "fall.toml");
         if cfg!(feature = "papers") {
             assert!(with.is_ok() && without.is_ok(), "{:?} {:?}", with.err(), without.err());
         }
-        assert!(scene(6, true).contains("[[pair]]") && !scene(6, false).contains("[[pair]]"));
+        assert!(scene(8, 6, true).contains("[[pair]]") && !scene(8, 6, false).contains("[[pair]]"));
     }
 
     #[test]

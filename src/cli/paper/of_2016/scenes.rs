@@ -26,6 +26,9 @@ struct Figure {
 /// Levels that `--quick` takes away.
 const COARSER: u32 = 4;
 
+/// Frames a simulated second.
+const FRAMES: f64 = 5.0;
+
 /// Where the time goes beside the machine.
 const WHY_SLOWER: [&str; 3] = [
     "The response runs on the cores of the machine in the head of the page, the paper's on a GeForce GTX Titan Black. That \
@@ -44,8 +47,9 @@ fn play(figure: &Figure, work: &mut Work<'_>) -> Result<Made, CliError> {
     let scene = work.scene(figure.scene)?;
     let play = Play {
         scene: &scene.file,
-        seconds: figure.seconds,
-        frames: 5.0,
+        // Two frames less: all objects are broken by then.
+        seconds: work.pick(figure.seconds, (figure.seconds * FRAMES - 2.0) / FRAMES),
+        frames: FRAMES,
         camera: figure.camera,
         coarser: work.pick(0, COARSER),
         out: "played",

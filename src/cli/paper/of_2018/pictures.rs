@@ -17,8 +17,9 @@ const SEEDS: &str = "# Voronoi seeds in the built-in vase, mesh units: x y z.\n0
 const CLOSE: &str = r#"{"target":[0.1,0.6,0.2],"distance":1.6,"yaw":0.5,"pitch":0.25,"fov_y":0.6}"#;
 
 /// `render` of a shape with these words before and after the common ones.
-fn render(work: &mut Work<'_>, words: &[&str], size: &str, out: &str) -> Result<(), CliError> {
-    work.run(&[&["render"][..], words, &["--size", size, "--out", out]].concat()).map(drop)
+fn render(work: &mut Work<'_>, words: &[&str], size: [u32; 2], out: &str) -> Result<(), CliError> {
+    let size = work.size(size);
+    work.run(&[&["render"][..], words, &["--size", &size, "--out", out]].concat()).map(drop)
 }
 
 /// What differs from the paper's pictures; `levels` is what `--quick` takes away.
@@ -42,7 +43,7 @@ pub fn surface(work: &mut Work<'_>) -> Result<Made, CliError> {
     let crack = ["builtin:box", "--level", level, "--seeds-file", "seeds.txt", "--surface", "rough"];
     let show =
         ["--transition-level", "2", "--show", "transition,triangles,points", "--only", "--camera", near];
-    render(work, &[&crack[..], &show].concat(), "760x620", "crack.png")?;
+    render(work, &[&crack[..], &show].concat(), [760, 620], "crack.png")?;
     let caption = "Voxels of transition level 2 between two seeds. Edge separation points are blue, face separation points \
                    pink, voxel separation points yellow; a triangle joins one of each.";
     Ok(Made::picture("crack.png", caption).notes(notes(work, 1)))
@@ -58,11 +59,11 @@ pub fn four_steps(work: &mut Work<'_>) -> Result<Made, CliError> {
     let of = |level: &'static str, more: &[&'static str]| {
         [&["builtin:vase", "--level", level][..], &seeds, more].concat()
     };
-    render(work, &of(level, &pieces), "560x480", "a.png")?;
-    render(work, &of("4", &pieces), "560x480", "b.png")?;
+    render(work, &of(level, &pieces), [560, 480], "a.png")?;
+    render(work, &of("4", &pieces), [560, 480], "b.png")?;
     let triangles = ["--show", "transition,triangles", "--only"];
-    render(work, &of(level, &[&rough[..], &triangles].concat()), "560x480", "c.png")?;
-    render(work, &of(level, &[&rough[..], &pieces].concat()), "560x480", "d.png")?;
+    render(work, &of(level, &[&rough[..], &triangles].concat()), [560, 480], "c.png")?;
+    render(work, &of(level, &[&rough[..], &pieces].concat()), [560, 480], "d.png")?;
     Ok(Made::pictures([
         ["a.png", "(a) The planar break at the leaf level."],
         ["b.png", "(b) The planar break at the transition level, 4."],
@@ -81,10 +82,10 @@ pub fn gap(work: &mut Work<'_>) -> Result<Made, CliError> {
     render(
         work,
         &[&crack[..], &dust, &["--show", "triangles", "--only"]].concat(),
-        "640x520",
+        [640, 520],
         "surfaces.png",
     )?;
-    render(work, &[&crack[..], &dust, &["--explode", "0"]].concat(), "640x520", "pieces.png")?;
+    render(work, &[&crack[..], &dust, &["--explode", "0"]].concat(), [640, 520], "pieces.png")?;
     let surfaces =
         "Both surfaces of each crack, by cases of marching cubes in the voxels of the transition level.";
     let pieces = "The pieces in their places: what lay between the surfaces is lost as dust.";
@@ -93,12 +94,12 @@ pub fn gap(work: &mut Work<'_>) -> Result<Made, CliError> {
 
 /// Figure 6.
 pub fn beside_planar(work: &mut Work<'_>) -> Result<Made, CliError> {
-    let level = work.pick("9", "6");
+    let (level, size) = (work.pick("9", "6"), work.size([460, 460]));
     let mut pictures = Vec::new();
     for (shape, rng) in [("vase", "7"), ("pig", "4")] {
         let (file, out) = (format!("builtin:{shape}"), format!("{shape}.png"));
         let words = ["sheet", &file, "--level", level, "--seeds", "24", "--rng", rng, "--explode", "0.2"];
-        let vary = ["--vary", "surface=planar,rough", "--size", "460x460", "--out", &out];
+        let vary = ["--vary", "surface=planar,rough", "--size", &size, "--out", &out];
         work.run(&[&words[..], &vary].concat())?;
         let caption = format!("The built-in {shape}: planar cracks on the left, rough ones on the right.");
         pictures.push(Shown::new(out, caption));
@@ -111,7 +112,8 @@ pub fn transition_levels(work: &mut Work<'_>) -> Result<Made, CliError> {
     let (level, vary) = work.pick(("9", "transition_level=4,6,8"), ("7", "transition_level=3,4,6"));
     let words =
         ["sheet", "builtin:vase", "--level", level, "--surface", "rough", "--seeds", "24", "--rng", "7"];
-    let more = ["--vary", vary, "--explode", "0.2", "--size", "420x460", "--out", "levels.png"];
+    let size = work.size([420, 460]);
+    let more = ["--vary", vary, "--explode", "0.2", "--size", &size, "--out", "levels.png"];
     work.run(&[&words[..], &more].concat())?;
     let mut notes = notes(work, 2);
     notes.push(
@@ -149,11 +151,11 @@ pub fn falling(work: &mut Work<'_>) -> Result<Made, CliError> {
 
 /// Figure 9.
 pub fn irregular(work: &mut Work<'_>) -> Result<Made, CliError> {
-    let level = work.pick("8", "6");
+    let (level, size) = (work.pick("8", "6"), work.size([360, 400]));
     let words =
         ["sheet", "builtin:vase", "--level", level, "--surface", "dusty", "--seeds", "24", "--rng", "7"];
     let vary = ["--vary", "crack.dusty.width=1,4,10", "--vary", "crack.dusty.irregularity=0,1"];
-    let more = ["--explode", "0", "--size", "360x400", "--out", "gaps.png"];
+    let more = ["--explode", "0", "--size", &size, "--out", "gaps.png"];
     work.run(&[&words[..], &vary, &more].concat())?;
     let mut table = Table::new("Parameters", &["what", "values"]);
     table.row(["width of the gap, leaf voxels", "1, 4, 10"]);

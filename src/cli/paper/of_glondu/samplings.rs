@@ -143,7 +143,7 @@ pub fn sphere(work: &mut Work<'_>) -> Result<Made, CliError> {
         ],
     );
     let (mut update, mut average, mut greatest) = (Vec::new(), Vec::new(), Vec::new());
-    for level in [4, 5, 6] {
+    for level in work.pick([4, 5, 6], [3, 4, 5]) {
         let (file, folder) = (format!("level-{level}.toml"), format!("level-{level}"));
         work.write(&file, &falling(level))?;
         work.run_line(&format!(

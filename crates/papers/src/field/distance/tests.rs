@@ -70,12 +70,14 @@ fn depths_are_exact_beside_surfaces_and_near_inside() {
     for name in SHAPES {
         let mut case = Case::new(name, 6, 4, Flaw::None);
         for generation in 0..5 {
-            let [beside, mean, most, count] = errors(&case, 300);
+            if generation > 0 {
+                case.break_one(0, 5, 5);
+            }
+            let [beside, mean, most, count] = errors(&case, 100);
             println!(
                 "{name} {generation}: beside {beside:.1e}, mean {mean:.3}, most {most:.3} cells ({count})"
             );
             assert!(beside < 1e-6 && mean <= 1.0 && most <= 2.0);
-            case.break_one(0, 5, 5);
         }
     }
 }

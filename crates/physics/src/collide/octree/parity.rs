@@ -122,12 +122,13 @@ fn the_search_on_the_cpu_finds_what_brute_force_finds() {
 fn the_passes_find_what_brute_force_finds() {
     let Some(gpu) = Gpu::for_test() else { return };
     let mut arena = Arena::new(&gpu).expect("an arena");
+    // Kernels without an error are compiled once, as long as something holds them.
+    let mut passes = SearchPasses::new(&gpu);
     for (level, physics_level, parts, seconds, speed) in SMALL {
         let w = heap(level, physics_level, parts, seconds, speed);
         insert(&w, &mut arena);
         let pairs = all_pairs(&w);
         let want = answers(&pairs, &w.bodies, 0.01);
-        let mut passes = SearchPasses::new(&gpu);
         let share = off(&want, &by_passes(&mut passes, &w, &gpu, &arena, &pairs));
         println!("level {level}/{physics_level}: {} samples meet, {share:.6} are off", want.len());
         assert!(want.len() > 50 && share < TOLERANCE, "{share}");
@@ -160,7 +161,8 @@ fn the_passes_find_what_brute_force_finds() {
         let mut passes = SearchPasses::new(&gpu);
         *passes.kernel(name) = kernel;
         let share = |(w, want)| off(want, &by_passes(&mut passes, w, &gpu, &arena, &all_pairs(w)));
-        let share = heaps.iter().zip(&want).map(share).fold(0.0, f64::max);
+        // One heap that shows the error is enough.
+        let share = heaps.iter().zip(&want).map(share).find(|share| *share > TOLERANCE).unwrap_or(0.0);
         println!("{name} with '{error}': {share:.4} are off");
         assert!(share > TOLERANCE, "{path} with '{error}' is only {share} off");
     }
@@ -218,14 +220,14 @@ fn a_gpu_world_moves_as_a_cpu_world_and_twice_the_same() {
         arena.insert(&w.bodies[0].def.octree().forest).expect("room");
         w.generators = Generators::new(w.settings.contacts, Some(&gpu)).expect("kernels");
         w.settings.narrow = Narrow::Gpu;
-        for _ in 0..60 {
+        for _ in 0..45 {
             w.step(Some((&gpu, &arena))).expect("a step");
         }
         w
     };
     let (a, b) = (run(), run());
     let mut c = by_octrees(pile(5, 5, 3));
-    steps(&mut c, 0.6);
+    steps(&mut c, 0.45);
     let place = |w: &World, i: usize| w.bodies[i].state.position;
     let apart = (0..27).map(|i| (place(&a, i) - place(&c, i)).length()).fold(0.0, f64::max);
     let middle = |w: &World| (0..27).map(|i| place(w, i)).sum::<DVec3>() / 27.0;

@@ -435,22 +435,22 @@ fn a_moment_that_is_put_back_goes_on_as_before() {
     let Some(mut bench) = Bench::new() else { return };
     let mut w = boxful(0.3);
     insert(&w, &mut bench.arena);
-    play(&bench, &mut w, 20);
+    play(&bench, &mut w, 12);
     let then = w.snapshot();
-    play(&bench, &mut w, 20);
+    play(&bench, &mut w, 12);
     let want = digest(&w);
     w.restore(&then);
-    play(&bench, &mut w, 20);
+    play(&bench, &mut w, 12);
     assert_eq!(digest(&w), want);
     // Made anew for another device, it knows what it knew.
     w.restore(&then);
     w.run_on(Some(&bench.gpu)).expect("passes");
-    play(&bench, &mut w, 20);
+    play(&bench, &mut w, 12);
     assert_eq!(digest(&w), want);
     // On the cores it goes on, too.
     w.restore(&then);
     w.run_on(None).expect("no passes");
-    (0..20).for_each(|_| _ = w.step_on_cpu());
+    (0..12).for_each(|_| _ = w.step_on_cpu());
     assert!(w.bodies.iter().all(|b| b.state.is_finite() && b.state.position.y > -0.05));
 }
 
