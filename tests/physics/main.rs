@@ -28,6 +28,8 @@ mod p19_any_size;
 mod p20_breaking;
 mod p21_rolling;
 mod p22_tunnelling;
+mod p23_unequal_masses;
+mod p26_birth;
 mod p27_strength;
 mod ways;
 #[path = "../support/mod.rs"]

@@ -13,7 +13,7 @@
 //! | `skip.rs` | what happens where the machine lacks something: the one place that decides |
 //!
 //! Test programs: `fracture/` has what must be true of every fracture (F1 to F10, a file each), `physics/` what
-//! must be true of every motion (P1 to P22 and P27, a file each; P14 is tested beside the broad phase), `sandbox/` the
+//! must be true of every motion (P1 to P23, P26 and P27, a file each; P14 is tested beside the broad phase), `sandbox/` the
 //! engine behind the window, `cli/` the commands and their files, `window.rs` the window under a display of its
 //! own, `window_exports.rs` what leaves it as pieces, `window_leaves.rs` what leaves it as motion and as a film,
 //! `window_holds.rs` a structure from paint to export in it, `window_stage.rs` a stage set by hand in it,

@@ -29,6 +29,9 @@ use glam::DVec3;
 /// The depth that a point of a sibling's crack had where both were made is subtracted within the first distance of that
 /// place, and no longer beyond the second, voxels.
 const FORGIVEN: [f64; 2] = [1.0, 2.0];
+/// No depth of a point counts within this distance of the place where the point was made, voxels: a rough surface has steps between
+/// leaves, where a rounding decides how deep the point lies.
+const HAIR: f64 = 1e-3;
 /// Pairs that approach by more than this share of the smaller radius in a step are fast: their contacts are searched at
 /// the time of contact.
 const FAST: f64 = 0.5;
@@ -362,7 +365,11 @@ fn nearest_from(
 /// How deep a point was in its sibling where both were made, as far as that still counts, local units: siblings have
 /// one local space, so there it lay at `made`.
 fn forgiven(other: &Fragment<'_>, made: DVec3, now: &TreeContact, births: &mut Vec<(u32, f64)>) -> f64 {
-    let counts = (FORGIVEN[1] - made.distance(now.position)) / (FORGIVEN[1] - FORGIVEN[0]);
+    let moved = made.distance(now.position);
+    if moved < HAIR {
+        return now.depth.max(0.0);
+    }
+    let counts = (FORGIVEN[1] - moved) / (FORGIVEN[1] - FORGIVEN[0]);
     if counts <= 0.0 {
         return 0.0;
     }

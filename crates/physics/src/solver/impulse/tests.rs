@@ -1,4 +1,4 @@
-//! What is this response's own; the checks P1 to P22 and P27 are in tests/physics/.
+//! What is this response's own; the checks P1 to P23, P26 and P27 are in tests/physics/.
 
 use super::*;
 use crate::{

@@ -83,6 +83,14 @@ impl Default for SoftStep {
     }
 }
 
+/// A body bears another where a normal between them points this steeply at it, as a share of straight down.
+const BEARS: f64 = 0.3;
+/// Bodies count as of unequal mass from the first ratio on, and by the second at most.
+const UNEQUAL: [f64; 2] = [30.0, 1e4];
+/// Points that a pass of a heap of unequal bodies may visit in all its iterations, and the most iterations.
+const MOST_VISITS: usize = 16_000;
+const MOST_ROUNDS: usize = 640;
+
 /// Rounds of the bounce: a box that lands flat has to agree among its corners.
 const BOUNCE_ROUNDS: usize = 8;
 
@@ -138,10 +146,33 @@ impl SoftStep {
             self.solve_wide(heap, settings, record);
             return;
         }
-        let springs = |scale, h| self.soft(scale, h);
+        let step = self.for_masses((&*heap.0, &*heap.1, &heap.2), settings.gravity);
+        let springs = |scale, h| step.soft(scale, h);
         solved(heap, settings, springs, |whole, batches, solver_bodies| {
-            self.solve(whole, batches, solver_bodies, (settings, record));
+            step.solve(whole, batches, solver_bodies, (settings, record));
         });
+    }
+
+    /// The same with as many iterations as the masses of a heap need. An iteration moves a light body that bears a heavy one, and the
+    /// heavy body follows by the ratio of their masses only. Where no body bears a much heavier one, nothing changes.
+    fn for_masses(&self, heap: (&[Body], &[Manifold], &[ContactEdge]), gravity: DVec3) -> Self {
+        let (bodies, manifolds, edges) = heap;
+        let points: usize = edges.iter().map(|edge| edge.points).sum();
+        let iterations = (MOST_VISITS / points.max(1)).min(MOST_ROUNDS) as u32;
+        let down = gravity.normalize_or_zero();
+        // A body and what cannot move are one body twice here: what cannot move bears any mass. Normals point at the first body.
+        let borne = |edge: &ContactEdge| {
+            let [first, second] = edge.bodies.map(|k| bodies[k].def.mass_kg());
+            let (ratio, way) = if second > first { (second / first, down) } else { (first / second, -down) };
+            let bears = || manifolds[edge.manifold].points.iter().any(|p| p.normal.dot(way) > BEARS);
+            (ratio >= UNEQUAL[0] && bears()).then_some(ratio.min(UNEQUAL[1]))
+        };
+        match edges.iter().filter_map(borne).reduce(f64::max) {
+            Some(ratio) if iterations > self.iterations => {
+                Self { iterations, settled: self.settled / ratio, ..*self }
+            }
+            _ => *self,
+        }
     }
 
     /// One step of a large heap. `record` gets the impulses of each substep.

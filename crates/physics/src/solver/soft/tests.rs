@@ -1,9 +1,12 @@
-//! What is this response's own; the checks P1 to P22 and P27 are in tests/physics/.
+//! What is this response's own; the checks P1 to P23, P26 and P27 are in tests/physics/.
 
 use super::*;
 use crate::{
     BodyDef, Family, Point, World,
-    solver::sequential::{STAY, stays_apart},
+    solver::{
+        ActiveSolver,
+        sequential::{STAY, stays_apart},
+    },
     testing::{block, body, grid},
     tests::pile,
 };
@@ -193,4 +196,118 @@ fn what_is_quiet_falls_as_alone() {
         assert!(pressed.len() == impulses.len() && pressed.iter().all(|impulse| *impulse < 1e-6));
         w.step_on_cpu();
     }
+}
+
+/// Two cubes of half a metre of these densities (kg/m^3), the first on the floor and the second on it; `swapped`: the upper cube is the
+/// first body.
+fn cubes([lower, upper]: [f64; 2], swapped: bool) -> World {
+    let mut w = World::on_cpu(WorldSettings::default());
+    let forest = Arc::new(block(4, [4, 0, 4], [12, 8, 12]));
+    let mut defs = [(0.0, lower), (0.5, upper)].map(|(height, density)| {
+        let mut def = body(&forest, 0, grid(4, 1.0), 3, DVec3::Y * height);
+        def.family = Family::unique();
+        def.set_density(density);
+        def
+    });
+    if swapped {
+        defs.reverse();
+    }
+    defs.into_iter().for_each(|def| _ = w.add(def));
+    w
+}
+
+#[test]
+fn only_a_body_that_bears_a_much_heavier_one_gets_more_rounds() {
+    let usual = SoftStep::default();
+    let g = WorldSettings::default().gravity;
+    let rounds = |masses: [f64; 2], gravity: DVec3, copies: usize, swapped: bool, fixed: bool| {
+        let mut w = cubes(masses, swapped);
+        w.bodies[usize::from(swapped)].def.fixed = fixed;
+        w.step_on_cpu();
+        let edges = pressing(&w.bodies, &mut w.manifolds, &w.settings);
+        assert!(edges.iter().any(|edge| edge.bodies[0] != edge.bodies[1]) || fixed, "the cubes touch");
+        let edges = edges.repeat(copies);
+        let points = edges.iter().map(|edge| edge.points).sum::<usize>();
+        (usual.for_masses((&w.bodies, &w.manifolds, &edges), gravity), points)
+    };
+    for swapped in [false, true] {
+        for (masses, gravity, copies, ratio) in [
+            ([1e3, 1e6], g, 1, 1e3),
+            ([1e3, 1e9], g, 1, 1e4),
+            ([1e3, 3.1e4], g, 30, 31.0),
+            ([1e6, 1e3], -g, 1, 1e3),
+        ] {
+            let (found, points) = rounds(masses, gravity, copies, swapped, false);
+            assert_eq!(found.iterations, (16_000 / points).min(640) as u32, "{points} points");
+            assert!(found.iterations > usual.iterations, "{points} points");
+            assert!((found.settled * ratio / usual.settled - 1.0).abs() < 1e-3, "{} {ratio}", found.settled);
+            let back = SoftStep { iterations: usual.iterations, settled: usual.settled, ..found };
+            assert_eq!(back, usual, "nothing else changes");
+        }
+        // The same bytes as ever where a body bears one that is as heavy, lighter or a little heavier, where it does not bear it,
+        // where it cannot move, and where a heap is large.
+        for (masses, gravity, copies, fixed) in [
+            ([1e3, 1e3], g, 1, false),
+            ([1e6, 1e3], g, 1, false),
+            ([1e3, 2.9e4], g, 1, false),
+            ([1e3, 1e6], -g, 1, false),
+            ([1e3, 1e6], DVec3::ZERO, 1, false),
+            ([1e3, 1e6], DVec3::X * 9.81, 1, false),
+            ([1e3, 1e6], g, 1, true),
+            ([1e3, 1e6], g, 500, false),
+        ] {
+            let (found, points) = rounds(masses, gravity, copies, swapped, fixed);
+            assert_eq!(found, usual, "{masses:?} {gravity} {points} {fixed}");
+        }
+    }
+}
+
+/// The response with the rounds of bodies of like mass.
+struct AsIfAlike;
+
+impl ContactSolver for AsIfAlike {
+    fn advance(
+        &mut self,
+        cx: &mut StepContext<'_>,
+        bodies: &mut [Body],
+        manifolds: &mut [Manifold],
+    ) -> Result<(), GpuError> {
+        let (step, settings) = (SoftStep::default(), cx.settings);
+        let edges = pressing(bodies, manifolds, settings);
+        let springs = |scale, h| step.soft(scale, h);
+        solved((bodies, manifolds, edges), settings, springs, |whole, batches, solver_bodies| {
+            step.solve(whole, batches, solver_bodies, (settings, None));
+        });
+        Ok(())
+    }
+}
+
+/// How far the lower and the upper of two cubes move within 0.6 s, m, and how fast they are then, m/s.
+fn moved(mut w: World) -> [f64; 3] {
+    let start: Vec<DVec3> = w.bodies.iter().map(|body| body.state.position).collect();
+    let mut most = [0.0f64; 2];
+    for _ in 0..60 {
+        w.step_on_cpu();
+        for (most, (body, start)) in most.iter_mut().zip(w.bodies.iter().zip(&start)) {
+            *most = most.max(body.state.position.distance(*start));
+        }
+    }
+    let speed = w.bodies.iter().map(|body| body.state.linear_velocity.length()).fold(0.0, f64::max);
+    [most[0], most[1], speed]
+}
+
+#[test]
+fn a_light_cube_bears_a_heavy_one() {
+    let bears = |[lower, upper, speed]: [f64; 3]| lower < 2.5e-3 && upper < 5e-3 && speed < 2e-3;
+    for ratio in [30.0, 1e3] {
+        let held = moved(cubes([100.0, 100.0 * ratio], false));
+        println!("{ratio} times the mass: {held:?}");
+        assert!(bears(held), "{held:?}");
+    }
+    // Planted: no more rounds than for cubes of like mass.
+    let mut w = cubes([100.0, 1e5], false);
+    w.responder = ActiveSolver::of(w.settings.response, Box::new(AsIfAlike));
+    let planted = moved(w);
+    println!("a thousand times the mass with the usual rounds: {planted:?}");
+    assert!(!bears(planted), "{planted:?}");
 }
