@@ -323,7 +323,7 @@ impl<'a> Piece<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Fracture, export::touching::OUTSIDE, shape::Side};
+    use crate::{Fracture, export::touching::OUTSIDE};
 
     #[test]
     fn pieces_say_what_they_touch() {
@@ -334,7 +334,7 @@ mod tests {
             let (mesh, beyond) = (piece.mesh(), piece.beyond());
             assert_eq!(beyond.len(), mesh.triangles.len());
             for ((face, other), [a, b, c]) in mesh.faces.iter().zip(beyond).zip(mesh.corners_of_triangles()) {
-                assert_eq!(*other == OUTSIDE, face.side != Side::Inside);
+                assert_eq!(*other == OUTSIDE, !face.side.is_crack());
                 if let Ok(other) = usize::try_from(*other) {
                     sums[piece.id()][other] += 0.5 * (b - a).cross(c - a).length();
                 }

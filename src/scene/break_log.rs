@@ -124,7 +124,7 @@ impl BreakRecord {
             objects: detail.map_or_else(Vec::new, |_| broken.objects.clone()),
             volume: detail.map(|detail| detail.fracture.volume),
             inside: detail.map_or_else(
-                || broken.params.interior.volume(shape.look().surface_color.unwrap_or_default()),
+                || broken.params.interior.volume(shape.look().surface_color.unwrap_or(crate::shape::CLAY)),
                 |detail| detail.fracture.volume,
             ),
             island_level: detail.map(|detail| detail.island_level),
@@ -132,7 +132,7 @@ impl BreakRecord {
             solved: broken.solved,
             interior: InteriorReport::new(
                 &broken.params.interior,
-                shape.look().surface_color.unwrap_or_default(),
+                shape.look().surface_color.unwrap_or(crate::shape::CLAY),
             ),
             dust: broken.lost.dust_m3,
             // An empty sum is -0.

@@ -65,6 +65,7 @@ pub(super) fn by_escape(ctx: &egui::Context, state: &mut UiState, input: &UiInpu
     // egui takes the focus away before the first panel is laid out.
     let field = state.field.filter(|id| ctx.memory(|m| m.had_focus_last_frame(*id)));
     let topmost = topmost(ctx, state, input, field);
+    let aims_by_keys = super::crosshair::had_keyboard(ctx);
     if let Some(Open::Field(id)) = topmost {
         // The field must see the key, by which it tells that the text is not to be taken over.
         let now = ctx.cumulative_pass_nr();
@@ -72,6 +73,10 @@ pub(super) fn by_escape(ctx: &egui::Context, state: &mut UiState, input: &UiInpu
         return;
     }
     ctx.input_mut(|i| i.consume_key(Modifiers::NONE, Key::Escape));
+    // Escape closes one thing: the crosshair goes where nothing else is open.
+    if aims_by_keys && topmost.is_some() {
+        super::crosshair::take_keyboard(ctx);
+    }
     match topmost {
         Some(Open::Question(last)) => out.push(Command::AnswerQuestion(last)),
         Some(Open::Prompt) => out.push(Command::AnswerPrompt(None)),

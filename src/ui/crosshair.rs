@@ -1,9 +1,11 @@
 //! The crosshair: aims in the picture by keys, while the picture has the keyboard.
 //!
 //! In: keys, before the common bindings see them. Out: the commands that the mouse would give at the place of the crosshair.
-//! Tab gives the picture the keyboard, as it does any button, and so does [`Command::AimByKeys`].
+//! [`Command::AimByKeys`] gives the picture the keyboard; Tab comes to it after all panels.
 
-use egui::{Context, EventFilter, Id, Key, Modifiers, Painter, Rect, Response, Stroke, StrokeKind, vec2};
+use egui::{
+    Context, Event, EventFilter, Id, Key, Modifiers, Painter, Rect, Response, Stroke, StrokeKind, vec2,
+};
 
 use super::{Command, Tool, UiInput, theme};
 
@@ -43,6 +45,12 @@ fn stored() -> Id {
 fn active(ctx: &Context) -> Option<Crosshair> {
     let known = ctx.data(|data| data.get_temp::<Crosshair>(stored()));
     known.filter(|known| ctx.memory(|memory| memory.has_focus(known.picture)))
+}
+
+/// Whether the picture had the keyboard in the last frame: Escape takes it away before panels are laid out.
+pub(super) fn had_keyboard(ctx: &Context) -> bool {
+    let known = ctx.data(|data| data.get_temp::<Crosshair>(stored()));
+    known.is_some_and(|known| ctx.memory(|memory| memory.had_focus_last_frame(known.picture)))
 }
 
 /// Place of the crosshair in the picture (0..1), where the picture has the keyboard.
@@ -107,9 +115,22 @@ pub(super) fn read(ctx: &Context, input: &UiInput<'_>, commands: &mut Vec<Comman
             });
         let nearer = count(Modifiers::NONE, Key::Plus) + count(Modifiers::NONE, Key::Equals)
             - count(Modifiers::NONE, Key::Minus);
-        let pins = count(Modifiers::COMMAND, Key::Enter) > 0.0;
-        let with_shift = count(Modifiers::SHIFT, Key::Enter) > 0.0;
-        let clicks = with_shift || input.pin.is_none() && count(Modifiers::NONE, Key::Enter) > 0.0;
+        // A key that is held clicks once.
+        let mut enter = |wanted: Modifiers| {
+            let mut is_new = false;
+            keys.events.retain(|event| match event {
+                Event::Key { key: Key::Enter, pressed: true, repeat, modifiers, .. }
+                    if modifiers.matches_logically(wanted) =>
+                {
+                    is_new |= !repeat;
+                    false
+                }
+                _ => true,
+            });
+            is_new
+        };
+        let (pins, with_shift) = (enter(Modifiers::COMMAND), enter(Modifiers::SHIFT));
+        let clicks = with_shift || input.pin.is_none() && enter(Modifiers::NONE);
         if turned != [0.0; 2] {
             commands.push(Command::Orbit { yaw: -turned[0] * TURN, pitch: turned[1] * TURN });
         }

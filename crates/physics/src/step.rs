@@ -88,7 +88,7 @@ fn advance(world: &mut World, gpu: OnGpu<'_>, start: &mut BeforeStep) -> Result<
         if k + 1 < rounds && awake(world) != before {
             near = match self::near(world, gpu, &settings, Some(rounds), &mut report, &mut clock) {
                 // The next step asks again, before anything has moved, and fails.
-                Err(GpuError::Crowded { .. } | GpuError::NoRoom { .. }) => near,
+                Err(GpuError::Crowded { .. }) => near,
                 found => found?,
             };
         }

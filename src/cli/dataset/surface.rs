@@ -17,7 +17,6 @@ use crate::{
     export::{ArrayDigest, ExportError, NamedArray, Numbers, PieceMesh},
     files,
     geometry::Aabb,
-    shape::Side,
 };
 
 /// End of a PLY file's header.
@@ -52,7 +51,7 @@ pub struct Surface {
 impl Surface {
     /// Of a piece's mesh.
     pub fn of(mesh: &PieceMesh) -> Self {
-        let is_crack = |t: &u32| mesh.faces[*t as usize].side == Side::Inside;
+        let is_crack = |t: &u32| mesh.faces[*t as usize].side.is_crack();
         let all = || 0..mesh.triangles.len() as u32;
         let mut order: Vec<u32> = all().filter(|t| !is_crack(t)).collect();
         let outside = order.len();
@@ -221,7 +220,7 @@ pub fn is_piece(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shape::{Corner, Face};
+    use crate::shape::{Corner, Face, Side};
 
     /// A tetrahedron whose first and third faces are cracks.
     fn mesh() -> PieceMesh {

@@ -531,7 +531,8 @@ impl Column {
         let lowest = states.iter().map(|state| state.position.y).fold(f64::INFINITY, f64::min);
         let foot = glam::DVec3::new(body.state.position.x, lowest, body.state.position.z);
         let moved = whole.world_from_local * world_from_local_matrix(&body.state, &body.def.shape).inverse();
-        let inside = broken.params.interior.volume(body.def.shape.look().surface_color.unwrap_or_default());
+        let inside =
+            broken.params.interior.volume(body.def.shape.look().surface_color.unwrap_or(crate::shape::CLAY));
         let whole = whole.clone().opened(inside);
         let parts =
             broken.parts.iter().zip(states).zip(self.stage.next_color()..).map(|((part, state), id)| {

@@ -178,8 +178,9 @@ impl ExportOrder {
         let (all, known) = (0..sandbox.objects().len(), sandbox.insides());
         let mut insides: BTreeMap<Option<usize>, Volume> =
             all.map(|object| (Some(object), known.chosen(object))).collect();
-        // The pieces of an object come of one break of the whole.
-        insides.extend(pieces.pieces.iter().map(|piece| (piece.object, piece.insides.first)));
+        // The pieces of an object come of one break of the whole; a whole that a take shows before has what is chosen now.
+        let all = |broken: bool| pieces.pieces.iter().filter(move |piece| (piece.generation > 0) == broken);
+        insides.extend(all(false).chain(all(true)).map(|piece| (piece.object, piece.insides.first)));
         let mut what = Assembly {
             meshes: Meshes::asked(self.mesh),
             handover: self.handover,

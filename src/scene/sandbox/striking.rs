@@ -154,7 +154,8 @@ impl Sandbox {
         params.interior = self.document.interior_of(info.object);
         let scene = &self.document.objects().get(info.object)?.scene;
         let (intact, level, file) = (info.is_intact(), def.octree().level(), (scene.file.clone(), scene.up));
-        Some(Struck { def, intact, impact, kept, params, level, file })
+        let insides = self.insides().of(&info);
+        Some(Struck { def, intact, impact, insides, kept, params, level, file })
     }
 
     /// Breaks a body with the tuned parameters; the pieces exist once [`Sandbox::poll`] says so.

@@ -18,13 +18,13 @@ use super::{
 use crate::{
     bodies::BodyDef,
     fracture::{
-        Break, BreakContext, Cancel, FractureError, FractureParams, Impact, KeptCells, Part, Passes,
+        Break, BreakContext, Cancel, FractureError, FractureParams, Impact, Insides, KeptCells, Part, Passes,
         SmallRule, Strike, Surface, break_shape,
     },
     mesh::Up,
     provenance::quoted,
     render::RenderBody,
-    shape::{Octree, Shape},
+    shape::{CLAY, Octree, Shape},
     svo::{Arena, Grid, coarsen},
 };
 
@@ -126,6 +126,8 @@ pub struct Struck {
     pub(super) intact: bool,
     /// The blow, local space of the body's shape.
     pub(super) impact: Impact,
+    /// The materials that its cracks show.
+    pub(super) insides: Insides,
     /// Cells painted to stay.
     pub(super) kept: Option<Arc<KeptCells>>,
     /// The parameters that a break would have now.
@@ -236,7 +238,8 @@ impl Struck {
     #[must_use]
     pub fn drawn(&self, broken: &Break, apart: f64) -> Vec<RenderBody> {
         let whole = &self.def.shape;
-        let interior = broken.params.interior.volume(whole.look().surface_color.unwrap_or_default());
+        let chosen = broken.params.interior.volume(whole.look().surface_color.unwrap_or(CLAY));
+        let insides = if self.intact { Insides::of([chosen]) } else { self.insides.with(chosen) };
         let body = |(part, id): (&Part, u32)| {
             let state = part_state(&self.def.state, whole, &part.shape);
             let moved = Mat4::from_translation(self.moved(state.position, apart));
@@ -248,8 +251,8 @@ impl Struck {
                 color: None,
                 selected: false,
                 mark: None,
-                interior,
-                later: Default::default(),
+                interior: insides.first,
+                later: insides.later,
             }
         };
         broken.parts.iter().zip(0..).map(body).collect()

@@ -30,8 +30,9 @@ impl Growing {
     /// # Errors
     /// The file system's.
     pub fn open(path: &Path, whole: u64) -> io::Result<Self> {
-        // A path that leads nowhere is that of a new file.
-        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        // A path that leads nowhere, or a link that does, is that of a new file.
+        let beyond = || Some(path.parent()?.join(std::fs::read_link(path).ok()?));
+        let path = path.canonicalize().ok().or_else(beyond).unwrap_or_else(|| path.to_owned());
         clear_away_parts(&path);
         Self::open_on(Arc::new(RealDisk), &path, whole)
     }
@@ -102,7 +103,8 @@ impl Growing {
         Ok(())
     }
 
-    /// The same by a file of `whole` bytes that was written beside it.
+    /// Other contents in place of all parts, as [`Growing::replace`], of a file of `whole` bytes that was written beside it;
+    /// not flushed.
     ///
     /// # Errors
     /// The file system's; what was there is there still.

@@ -2,7 +2,7 @@
 //!
 //! In: a mesh, the octree of the piece, the materials of its breaks, and their numbers in the object. Out: the mesh, with
 //! [`Side::Later`] on the faces that a break with another material made. A face of a mesh that is made of voxels has the
-//! material of the crack voxel behind it; any other face that whose colours its corners have.
+//! material of the crack voxel behind it; any other face the one whose colours its corners have.
 
 use glam::DVec3;
 
