@@ -109,7 +109,7 @@ pub fn parts(
     place: impl Fn(DVec3) -> DVec3,
     is_dust: impl Fn(u32) -> bool + Sync,
 ) -> Result<Parts, Tangle> {
-    let points: Vec<DVec3> = solid.points.iter().map(|p| real(*p)).collect();
+    let points: Vec<DVec3> = solid.points.par_iter().map(|p| real(*p)).collect();
     let crack_points: Vec<DVec3> = cracks.points.iter().map(|p| real(*p)).collect();
     let crack_places: Vec<DVec3> = crack_points.iter().map(|p| place(*p)).collect();
     let between = |a: DVec3, b: DVec3, at: f64| a + (b - a) * at;
@@ -201,19 +201,20 @@ impl Parts {
             }
         }
         let has_ends = |e: usize, ends: [u32; 2]| edges.list.get(e).is_some_and(|edge| edge.ends == ends);
-        let is_known = |e: u32| {
-            let edge = &edges.list[e as usize];
-            let is_crowded = [e.wrapping_sub(1), e + 1].iter().any(|e| has_ends(*e as usize, edge.ends));
+        let is_known = |e: usize| {
+            let edge = &edges.list[e];
+            let is_crowded = [e.wrapping_sub(1), e + 1].iter().any(|e| has_ends(*e, edge.ends));
             !is_crowded && edge.triangles.iter().all(|t| face_of[*t as usize] != NOTHING)
         };
-        for e in (0..edges.list.len() as u32).filter(|e| is_known(*e)) {
-            let [a, b] = edges.list[e as usize].triangles.map(|t| face_of[t as usize]);
+        let known: Vec<bool> = (0..edges.list.len()).into_par_iter().map(is_known).collect();
+        for (edge, _) in edges.list.iter().zip(&known).filter(|(_, known)| **known) {
+            let [a, b] = edge.triangles.map(|t| face_of[t as usize]);
             sides.join(2 * a, 2 * b);
         }
         let is_linked = |f: usize, k: usize| {
             let face = &self.faces[f];
             let is_whole = !face.is_crack && face_of[face.source as usize] == f as u32;
-            !is_whole || !is_known(edges.of_triangle[face.source as usize][k])
+            !is_whole || !known[edges.of_triangle[face.source as usize][k] as usize]
         };
         let mut links: Vec<(u32, u32, u32, u32)> = self
             .faces

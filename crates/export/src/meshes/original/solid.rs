@@ -9,6 +9,8 @@
 //!
 //! In: boxes in whole units. Out: which of them a segment's own box and line touch, in a fixed order.
 
+use std::ops::Range;
+
 use glam::DVec3;
 use rayon::prelude::*;
 
@@ -73,29 +75,31 @@ impl Edges {
         triangles: &[[u32; 3]],
         pairs: &(impl Fn(&[u32], &[u32]) -> Vec<(u32, u32)> + Sync),
     ) -> Result<Self, OpenEdges> {
-        let (sides, bounds) = sorted_sides(triangles);
+        let (sides, ends, runs) = sorted_sides(triangles);
         // How many edges of a run are open, and the others with both sides.
-        let of_run = |run: &[usize]| {
-            let run = &sides[run[0]..run[1]];
-            let (mut open, mut found) = (0, Vec::with_capacity(run.len() / 2));
-            for group in run.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
-                let half = group.iter().take_while(|side| !side.2).count();
-                if 2 * half != group.len() || group[0].0 == group[0].1 {
-                    open += 1;
-                    continue;
-                }
-                let ends = [group[0].0, group[0].1];
-                if half == 1 {
-                    found.push((ends, group[0].3, group[1].3));
-                } else {
-                    let all: Vec<u32> = group.iter().map(|side| side.3).collect();
-                    let pairs = pairs(&all[..half], &all[half..]);
-                    found.extend(pairs.into_iter().map(|(forth, back)| (ends, forth, back)));
+        let of_run = |run: Range<usize>| {
+            let mut from = if run.start == 0 { 0 } else { ends[run.start - 1] as usize };
+            let (mut open, mut found) = (0, Vec::with_capacity(RUN / 2));
+            for (low, end) in run.clone().zip(&ends[run]) {
+                let own = &sides[from..*end as usize];
+                from = *end as usize;
+                for group in own.chunk_by(|a, b| upper_end(*a) == upper_end(*b)) {
+                    let half = group.iter().take_while(|side| !is_turned(**side)).count();
+                    let ends = [low as u32, upper_end(group[0])];
+                    if 2 * half != group.len() || ends[0] == ends[1] {
+                        open += 1;
+                    } else if half == 1 {
+                        found.push((ends, corner(group[0]), corner(group[1])));
+                    } else {
+                        let all: Vec<u32> = group.iter().map(|side| corner(*side)).collect();
+                        let pairs = pairs(&all[..half], &all[half..]);
+                        found.extend(pairs.into_iter().map(|(forth, back)| (ends, forth, back)));
+                    }
                 }
             }
             (open, found)
         };
-        let runs: Vec<(usize, Vec<_>)> = bounds.par_windows(2).map(of_run).collect();
+        let runs: Vec<(usize, Vec<_>)> = runs.into_par_iter().map(of_run).collect();
         let open: usize = runs.iter().map(|(open, _)| open).sum();
         if open > 0 {
             return Err(OpenEdges(open));
@@ -113,16 +117,31 @@ impl Edges {
     }
 }
 
-/// Lower end, upper end, whether it is traversed from the upper end, and three times the triangle and the corner that it
-/// starts at.
-type Side = (u32, u32, bool, u32);
+/// A side of a triangle, as a number that sorts: from the top its upper end, whether it is traversed from that end, and in the
+/// lower 31 bits three times the triangle and the corner that it starts at. Its lower end is known by its place in a list.
+type Side = u64;
 
 /// Sides of triangles that one thread sorts and pairs at a time.
 const RUN: usize = 1 << 14;
 
-/// The sides of triangles in order. And where runs of about [`RUN`] sides begin and end, between two lower ends.
-/// Sides of one lower end are counted first, since they are few to sort.
-fn sorted_sides(triangles: &[[u32; 3]]) -> (Vec<Side>, Vec<usize>) {
+/// Bits of three times a triangle and a corner: meshes of 700 million triangles fill the memory of any machine.
+const CORNER_BITS: u32 = 31;
+
+fn upper_end(side: Side) -> u32 {
+    (side >> (CORNER_BITS + 1)) as u32
+}
+
+fn is_turned(side: Side) -> bool {
+    side >> CORNER_BITS & 1 == 1
+}
+
+fn corner(side: Side) -> u32 {
+    (side & ((1 << CORNER_BITS) - 1)) as u32
+}
+
+/// The sides of triangles by their lower ends, and those of one in ascending order; where those of each lower end end; and
+/// runs of lower ends that have about [`RUN`] sides each.
+fn sorted_sides(triangles: &[[u32; 3]]) -> (Vec<Side>, Vec<u32>, Vec<Range<usize>>) {
     let ends_of = |corners: &[u32; 3], k: usize| {
         let (a, b) = (corners[k], corners[(k + 1) % 3]);
         (a.min(b), a.max(b), a > b)
@@ -133,36 +152,43 @@ fn sorted_sides(triangles: &[[u32; 3]]) -> (Vec<Side>, Vec<usize>) {
         (0..3).for_each(|k| ends[ends_of(corners, k).0 as usize + 1] += 1);
     }
     (0..count).for_each(|v| ends[v + 1] += ends[v]);
-    let mut sides = vec![(0, 0, false, 0); 3 * triangles.len()];
+    let mut sides: Vec<Side> = vec![0; 3 * triangles.len()];
     for (t, corners) in triangles.iter().enumerate() {
         for k in 0..3 {
             let (low, high, turned) = ends_of(corners, k);
             let place = &mut ends[low as usize];
-            sides[*place as usize] = (low, high, turned, (3 * t + k) as u32);
+            sides[*place as usize] =
+                (u64::from(high) << 1 | u64::from(turned)) << CORNER_BITS | (3 * t + k) as u64;
             *place += 1;
         }
     }
-    let mut bounds = vec![0];
     // The place after the last side of a lower end is where its sides end.
-    for end in ends[..count].iter().map(|end| *end as usize) {
-        if end - bounds[bounds.len() - 1] >= RUN {
-            bounds.push(end);
+    ends.truncate(count);
+    let (mut runs, mut from) = (Vec::new(), 0);
+    for v in 0..count {
+        let before = if from == 0 { 0 } else { ends[from - 1] };
+        if (ends[v] - before) as usize >= RUN || v + 1 == count {
+            runs.push(from..v + 1);
+            from = v + 1;
         }
     }
-    if bounds[bounds.len() - 1] < sides.len() {
-        bounds.push(sides.len());
+    let mut rest = &mut sides[..];
+    let mut parts = Vec::with_capacity(runs.len());
+    let mut start = 0;
+    for run in &runs {
+        let end = ends[run.end - 1] as usize;
+        let (part, others) = rest.split_at_mut(end - start);
+        parts.push((run.clone(), start, part));
+        (rest, start) = (others, end);
     }
-    let (mut runs, mut rest) = (Vec::with_capacity(bounds.len()), &mut sides[..]);
-    for pair in bounds.windows(2) {
-        let (run, others) = rest.split_at_mut(pair[1] - pair[0]);
-        runs.push(run);
-        rest = others;
-    }
-    let by_end = |run: &mut [Side]| {
-        run.chunk_by_mut(|a, b| a.0 == b.0).for_each(<[_]>::sort_unstable);
-    };
-    runs.into_par_iter().for_each(by_end);
-    (sides, bounds)
+    parts.into_par_iter().for_each(|(run, start, part)| {
+        let mut from = start;
+        for end in ends[run].iter().map(|end| *end as usize) {
+            part[from - start..end - start].sort_unstable();
+            from = end;
+        }
+    });
+    (sides, ends, runs)
 }
 
 /// Steps of a turn round an edge; triangles in one step lie in one plane.
@@ -316,9 +342,9 @@ mod tests {
     #[test]
     fn sides_are_sorted_as_by_comparing_all() {
         for count in [0u32, 1, 2, 300, 4 * RUN as u32] {
-            let corner = |i: u32| i.wrapping_mul(2_654_435_761) >> 7 & 31;
+            let vertex = |i: u32| i.wrapping_mul(2_654_435_761) >> 7 & 31;
             let triangles: Vec<[u32; 3]> =
-                (0..count).map(|t| [corner(3 * t), corner(3 * t + 1), corner(3 * t + 2)]).collect();
+                (0..count).map(|t| [vertex(3 * t), vertex(3 * t + 1), vertex(3 * t + 2)]).collect();
             let mut wanted = Vec::new();
             for (t, corners) in triangles.iter().enumerate() {
                 for (k, (a, b)) in
@@ -328,11 +354,16 @@ mod tests {
                 }
             }
             wanted.sort_unstable();
-            let (sides, bounds) = sorted_sides(&triangles);
-            assert_eq!(sides, wanted);
-            assert_eq!((bounds[0], *bounds.last().unwrap()), (0, sides.len()));
-            let is_between = |at: &usize| *at == sides.len() || sides[at - 1].0 < sides[*at].0;
-            assert!(bounds[1..].iter().all(is_between) && (count < 400 || bounds.len() > 4));
+            let (sides, ends, runs) = sorted_sides(&triangles);
+            let mut found = Vec::new();
+            for (low, end) in (0..).zip(&ends) {
+                let own = &sides[found.len()..*end as usize];
+                found.extend(own.iter().map(|s| (low, upper_end(*s), is_turned(*s), corner(*s))));
+            }
+            assert_eq!(found, wanted);
+            let joined: Vec<usize> = runs.iter().cloned().flatten().collect();
+            assert_eq!(joined, (0..ends.len()).collect::<Vec<_>>());
+            assert!(count < 400 || runs.len() > 4, "{}", runs.len());
         }
     }
 }
