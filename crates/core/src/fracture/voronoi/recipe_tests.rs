@@ -306,7 +306,7 @@ fn f6_a_cell_between_the_corners_is_hidden_in_every_voxel_of_its_layer() {
 fn very_many_seeds_equal_the_reference() {
     let bench = Bench::get();
     for (name, forest, count) in
-        [("ball", ball(5), 400), ("shell", shell(6), 1000), ("comb", comb(6), 1000), ("ball", ball(5), 8192)]
+        [("ball", ball(5), 400), ("shell", shell(6), 1000), ("comb", comb(6), 1000), ("ball", ball(6), 8192)]
     {
         let level = forest.level;
         assert_planar(forest, &seeds(level, count, 12), &format!("{name} level {level} seeds {count}"));
