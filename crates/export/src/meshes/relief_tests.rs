@@ -12,7 +12,7 @@ use crate::{
     Assembly, BrokenObject, Handover, MeshKind, Meshes, Watch,
     compute::Compute,
     fracture::{
-        FractureParams, Interior, Material, Passes, Surface, Volume,
+        FractureParams, Insides, Interior, Material, Passes, Surface, Volume,
         generations::{Plan, break_object, default_impact},
     },
     import::{Imported, import},
@@ -151,7 +151,9 @@ fn pieces_hold_the_checks_with_the_grain_of_every_material_on_any_number_of_thre
         for material in Material::ALL.into_iter().skip(usize::from(surface == Surface::Rough)).step_by(2) {
             let interior = Interior { scale: 10.0, ..params(material, surface).interior };
             let mut what = plain.clone();
-            what.insides.insert(None, interior.volume([200, 190, 175]));
+            let inside = interior.volume([200, 190, 175]);
+            what.insides.insert(None, inside);
+            what.pieces.iter_mut().for_each(|piece| piece.insides = Insides::of([inside]));
             let [pairs, same] = [&one, &four].map(|pool| pool.install(|| with_edge(what.clone(), 1.0).1));
             assert!(pairs == same, "{material:?} {surface:?}: other bytes on other threads");
             let [before, after] = [0, 1].map(|k| {
